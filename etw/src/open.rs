@@ -21,7 +21,7 @@ use std::{env, process};
 ///     etw open WMI_LOGGER_CONTEXT --build 1703
 ///
 /// Writes the page to a self-contained temporary file, prints its path, and opens it in the browser named by BROWSER, or in the
-/// default browser. With --build, the page of a structure first shows the layout of that build; other builds can be selected there.
+/// default browser. Without a display, it only prints the path. With --build, the page of a structure first shows the layout of that build; other builds can be selected there.
 /// `etw etl report` has more options for the report of a trace.
 ///
 /// Exit status: 0 written and opened, 1 the trace has diagnostics, 2 unknown structure or build, a build without the structure,
@@ -91,7 +91,15 @@ fn trace(_: &Args) -> Result<Outcome, Error> {
 /// Prints the path of a page, and opens the page.
 fn written(args: &Args, path: &Path) -> Result<(), Error> {
     print::print(&format!("{}\n", path.display()))?;
-    if args.output.is_none() && !args.print { show(path) } else { Ok(()) }
+    if args.output.is_some() || args.print {
+        return Ok(());
+    }
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if cfg!(any(windows, target_os = "macos")) || ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(is_set) {
+        return show(path);
+    }
+    crate::note(Some("no display: open the file in a web browser"));
+    Ok(())
 }
 
 /// The build to show, as the script of the page reads it.

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::providers::Providers;
-use crate::table::Table;
+use crate::table::{Table, title};
 use crate::text::{grouped, several, shortened};
 use etw_layouts_answers::top::{Slots, What};
 use etw_layouts_trace::etl::{FileTime, LogFile};
@@ -98,6 +98,8 @@ impl About {
     fn range(&self, trace: &Trace, slots: Slots) -> String {
         let end = trace.last_time().map_or(slots.start, |last| last.max(slots.start));
         let seconds = end.0.abs_diff(slots.start.0) as f64 / 1e7;
+        // A short trace needs more decimals.
+        let decimals = if seconds < 1.0 { 6 } else { 3 };
         let recorded = match &self.sessions[..] {
             [one] if self.more_sessions == 0 => {
                 let host = one.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
@@ -107,7 +109,7 @@ impl About {
             sessions => format!("of {}", several((sessions.len() + self.more_sessions) as u64, "session")),
         };
         format!(
-            "{} in {seconds:.3} s, {recorded}, from {} to {} (UTC).",
+            "{} in {seconds:.decimals$} s, {recorded}, from {} to {} (UTC).",
             several(self.events, "event"),
             second(slots.start),
             second(end)
@@ -155,20 +157,14 @@ impl About {
 /// Which questions a trace can answer. Any trace has events.
 fn answered(tables: &[Table]) -> String {
     let all = What::all().filter(|what| *what != What::Events);
-    let (yes, no): (Vec<_>, Vec<_>) = all.map(What::name).partition(|name| tables.iter().any(|table| table.what == *name));
-    let list = |names: Vec<&str>| names.join(", ");
+    let (yes, no): (Vec<_>, Vec<_>) = all.partition(|what| tables.iter().any(|table| table.what == what.name()));
+    let list = |questions: &[What]| questions.iter().map(|what| title(*what)).collect::<Vec<_>>().join(", ");
     match (yes.is_empty(), no.is_empty()) {
         (_, true) => "It has the events to answer all questions of this report.".into(),
         (true, false) => {
             "It has no events about processor time, waits, disks, files, networks or .NET; below are the events to record.".into()
         }
-        _ => format!(
-            "It has events for {} of {} questions: {}; not for {}.",
-            grouped(yes.len() as u64),
-            grouped((yes.len() + no.len()) as u64),
-            list(yes),
-            list(no)
-        ),
+        _ => format!("It has events about {}; not about {}.", list(&yes), list(&no)),
     }
 }
 

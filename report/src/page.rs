@@ -28,8 +28,8 @@ impl Report {
             hash(&script),
             hash(STYLE)
         );
-        // `<` could end the script element.
-        let data = self.json().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+        // These could end the script element, or begin a comment in it.
+        let data = self.json().replace("</", "<\\/").replace("<!--", "<\\u0021--");
         format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\

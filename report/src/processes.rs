@@ -34,10 +34,12 @@ pub struct ProcessFacts {
     pub command_line: Option<String>,
     /// Its user: a security identifier.
     pub user: Option<String>,
-    /// Start, in units of 100 ns since the start of the report; `None` if it is before the trace.
+    /// Start, in units of 100 ns since the start of the report; `None` if no event states its time.
     pub start: Option<i64>,
-    /// End; `None` if no event states it.
+    /// End; `None` if no event states its time.
     pub end: Option<i64>,
+    /// Whether an event states that it ended, maybe at an unknown time.
+    pub has_ended: bool,
     /// Exit code.
     pub exit_status: Option<u32>,
     /// Number of its events.
@@ -50,7 +52,7 @@ pub struct ProcessFacts {
 const MAX_PROCESSES: usize = 300;
 
 /// Limit of the numbers of events by slot, in bytes of JSON.
-const MAX_SLOTS: usize = 160 << 10;
+const MAX_SLOTS: usize = 96 << 10;
 
 impl Processes {
     /// The processes of a trace, with the number of events of each.
@@ -100,6 +102,7 @@ impl Processes {
                 user: text(process.user()),
                 start: time(&process.start),
                 end: time(&process.end),
+                has_ended: process.end.is_some(),
                 exit_status: process.exit_status.as_ref().map(|status| status.value),
                 events: events(&(*session, *index)),
                 slots: if row.is_some() { counts } else { Some(Vec::new()) },

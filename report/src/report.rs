@@ -6,7 +6,7 @@ use crate::marks::{Marks, MarksBuilder};
 use crate::processes::Processes;
 use crate::providers::{Providers, ProvidersBuilder};
 use crate::stacks::{Stacks, StacksBuilder};
-use crate::table::{Table, Unanswered};
+use crate::table::{MAX_SLOTS, Table, Unanswered};
 use etw_layouts_answers::Functions;
 use etw_layouts_answers::top::{Key, Slots, TopBuilder, What};
 use etw_layouts_trace::{Error, Trace};
@@ -103,8 +103,9 @@ impl Report {
         let processes = Processes::new(trace, slots, by_process.as_ref(), &mut reduced);
         let unanswered = answers.iter().filter(|answer| answer.relevant == 0).map(Unanswered::new);
         let unanswered: Vec<_> = unanswered.filter(|question| question.is_default).collect();
-        let answered = answers.iter().filter(|answer| answer.relevant > 0);
-        let tables: Vec<_> = answered.map(|answer| Table::new(answer, &mut reduced)).collect();
+        answers.retain(|answer| answer.relevant > 0);
+        let slots_each = MAX_SLOTS / answers.len().max(1);
+        let tables: Vec<_> = answers.iter().map(|answer| Table::new(answer, slots_each, &mut reduced)).collect();
         let (stacks, providers, marks) =
             (stacks.finish(&mut reduced), providers.finish(&mut reduced), marks.finish(&mut reduced));
         let diagnostics = Diagnostics::new(trace);

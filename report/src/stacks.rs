@@ -1,6 +1,6 @@
 //! The call stacks of the samples of the profiler, as a tree.
 
-use crate::text::{digits, several, shortened};
+use crate::text::{digits, json_size, several, shortened};
 use etw_layouts_answers::top::Slots;
 use etw_layouts_answers::{Frame, FrameKind, Frames, Functions};
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
@@ -48,7 +48,7 @@ const MAX_SLOTS: usize = 1 << 18;
 
 /// Maximum number of nodes in a report, and limit of their size in bytes of JSON.
 const MAX_SHOWN: usize = 4000;
-const MAX_SIZE: usize = 256 << 10;
+const MAX_SIZE: usize = 192 << 10;
 
 /// Maximum number of frames of a call stack; the innermost ones beyond it are left out.
 const MAX_DEPTH: usize = 200;
@@ -248,7 +248,7 @@ impl<'t> StacksBuilder<'t> {
             count += 1;
             size += 16 + node.slots.iter().map(|number| digits(*number)).sum::<usize>();
             if names.insert(node.name) {
-                size += self.names[node.name as usize].len();
+                size += json_size(&self.names[node.name as usize]);
             }
         }
         count <= MAX_SHOWN && size <= MAX_SIZE

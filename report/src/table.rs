@@ -11,6 +11,8 @@ use serde_json::json;
 pub struct Table {
     /// Name of the question, such as `cpu`.
     pub what: &'static str,
+    /// A name for readers, such as `processor time`.
+    pub title: &'static str,
     /// What it is, in a line.
     pub summary: &'static str,
     /// Names of the keys, such as `process`.
@@ -71,6 +73,8 @@ pub struct Note {
 pub struct Unanswered {
     /// Name of the question.
     pub what: &'static str,
+    /// A name for readers, such as `processor time`.
+    pub title: &'static str,
     /// What it is, in a line.
     pub summary: &'static str,
     /// The events that answer it.
@@ -85,14 +89,13 @@ pub struct Unanswered {
 /// Maximum number of rows of a table.
 const MAX_ROWS: usize = 30;
 
-/// Limit of the amounts by slot of the rows of a table, in bytes of JSON.
-const MAX_SLOTS: usize = 48 << 10;
+/// Limit of the amounts by slot of the rows of all tables, in bytes of JSON.
+pub(crate) const MAX_SLOTS: usize = 400 << 10;
 
 impl Table {
-    /// The largest rows of an answer.
-    pub(crate) fn new(answer: &Answer, reduced: &mut Vec<String>) -> Self {
+    /// The largest rows of an answer. `left` limits the amounts by slot of the rows, in bytes of JSON.
+    pub(crate) fn new(answer: &Answer, mut left: usize, reduced: &mut Vec<String>) -> Self {
         let what = answer.what;
-        let mut left = MAX_SLOTS;
         let mut without_slots = 0;
         let row = |row: &etw_layouts_answers::top::Row| {
             let slots = row.slots.as_ref().filter(|slots| {
@@ -124,6 +127,7 @@ impl Table {
         let measures = what.measures();
         Self {
             what: what.name(),
+            title: title(what),
             summary: what.summary(),
             by: answer.keys.iter().map(|key| key.name()).collect(),
             keys: answer.keys.iter().flat_map(|key| key.columns()).collect(),
@@ -163,6 +167,34 @@ impl Unanswered {
     pub(crate) fn new(answer: &Answer) -> Self {
         let what: What = answer.what;
         let is_default = answer.keys == what.default_keys();
-        Self { what: what.name(), summary: what.summary(), needs: what.needs(), record: what.record(), is_default }
+        Self {
+            what: what.name(),
+            title: title(what),
+            summary: what.summary(),
+            needs: what.needs(),
+            record: what.record(),
+            is_default,
+        }
+    }
+}
+
+/// The name of a question for readers.
+pub(crate) fn title(what: What) -> &'static str {
+    match what {
+        What::Cpu => "processor time",
+        What::Run => "running threads",
+        What::Wait => "waiting threads",
+        What::Ready => "ready threads",
+        What::Dpc => "deferred procedure calls",
+        What::Isr => "interrupts",
+        What::Disk => "disks",
+        What::Files => "files",
+        What::Faults => "page faults",
+        What::Net => "network",
+        What::Gc => ".NET pauses",
+        What::Alloc => ".NET allocations",
+        What::Images => "loaded images",
+        What::Events => "events",
+        other => other.name(),
     }
 }

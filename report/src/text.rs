@@ -3,21 +3,28 @@
 use etw_layouts_trace::etl::text::Escaped;
 use std::fmt::Write;
 
-/// Maximum length of a text, in bytes.
+/// Maximum length of a text, in bytes of JSON.
 const MAX: usize = 240;
 
 /// A text with escapes for control characters, invisible characters and characters that change the writing direction. A long text is cut, and its
 /// whole length is stated.
 pub fn shortened(text: &str) -> String {
-    let mut short = String::new();
+    let (mut short, mut size) = (String::new(), 0);
     for char in text.chars() {
-        if short.len() >= MAX {
+        if size >= MAX {
             let _ = write!(short, "… ({} characters)", text.chars().count());
             break;
         }
+        let start = short.len();
         let _ = write!(short, "{}", Escaped(char.encode_utf8(&mut [0; 4])));
+        size += json_size(&short[start..]);
     }
     short
+}
+
+/// The size of a text in the data of a page, in bytes. The page escapes quotes, backslashes and the start of tags.
+pub fn json_size(text: &str) -> usize {
+    text.len() + text.bytes().filter(|byte| b"\"\\<".contains(byte)).count()
 }
 
 /// The number of bytes of a number as decimal digits and a separator.

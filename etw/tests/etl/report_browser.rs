@@ -1,11 +1,13 @@
 //! The page of a report in a browser.
 
 use crate::report::{SAMPLES, long};
-use crate::{Folder, run, text, top};
+use crate::{run, text, top};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 use test_support::browser::{self, DARK, PHONE, chromium};
+use test_support::folder::Folder;
 use test_support::installed;
 
 /// Writes the page of a trace, and the same page without its content security policy, which would refuse the scripts of tests.
@@ -28,18 +30,28 @@ fn a_page_works_alone() {
     let (page, _) = pages(&folder, "long", long());
     let log = folder.0.join("net.json");
     let log_argument = format!("--log-net-log={}", log.display());
-    let output = std::process::Command::new(&chromium)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=3000"])
+    let output = Command::new(&chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--dump-dom",
+            "--enable-logging=stderr",
+            "--virtual-time-budget=3000",
+        ])
         .args(["--disable-background-networking", "--disable-component-update", "--no-first-run", &log_argument])
         .arg(format!("file://{}", page.display()))
         .output()
         .expect("chromium runs");
     let (dom, messages) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(dom.contains("cpu by process") && dom.contains("Flame graph") && dom.contains("class=\"f"), "{dom:.2000}");
+    assert!(dom.contains("Processor time by process") && dom.contains("Flame graph") && dom.contains("class=\"f"), "{dom:.2000}");
     assert!(!messages.contains("CONSOLE"), "{messages}");
     let log = fs::read_to_string(log).unwrap_or_default();
     let requests: Vec<_> = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert!(requests.iter().all(|url| url.starts_with("file:") || url.contains("google") || url.contains("chrome")), "{requests:?}");
+    assert!(
+        requests.iter().all(|url| url.starts_with("file:") || url.contains("google") || url.contains("chrome")),
+        "{requests:?}"
+    );
 }
 
 /// A selection by keyboard, by mouse and by touch: all parts follow it. The flame graph can be searched, inverted and enlarged. Hostile names are text.
@@ -48,8 +60,9 @@ fn a_selection_and_the_flame_graph() {
     let Some(chromium) = chromium() else { return };
     let folder = Folder::new("report-selection");
     let (_, page) = pages(&folder, "long", long());
-    let script = "const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
-        const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'cpu by process').querySelector('tfoot').textContent;
+    let script = "await wait(300);
+        const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
+        const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'Processor time by process').querySelector('tfoot').textContent;
         const flame = () => [...document.querySelectorAll('.flame text')].map((text) => text.textContent);
         const said = [total(), flame()];
         over.focus();
@@ -85,7 +98,11 @@ fn a_selection_and_the_flame_graph() {
     assert_eq!(said[0], total(SAMPLES), "{said}");
     assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
     // The first quarter of the slots has the first quarter of the samples; the second half has half of them.
-    assert_eq!((&said[2], &said[5], &said[6], &said[7]), (&json!(total(60)), &json!(total(SAMPLES)), &json!(total(120)), &json!(total(120))), "{said}");
+    assert_eq!(
+        (&said[2], &said[5], &said[6], &said[7]),
+        (&json!(total(60)), &json!(total(SAMPLES)), &json!(total(120)), &json!(total(120))),
+        "{said}"
+    );
     assert!(said[3].as_str().is_some_and(|text| text.contains("60 samples, 100 %")), "{said}");
     assert!(said[4].as_str().is_some_and(|text| text.starts_with("Selected: 0 s to 0.")), "{said}");
     assert_eq!((&said[8], &said[9]), (&json!("120 samples of 240 (50 %) match"), &json!(1)), "{said}");
@@ -122,4 +139,31 @@ fn pages_can_be_read_by_everyone() {
             assert_eq!(found, json!([is_dark, true, []]));
         }
     }
+}
+
+/// Makes the picture in README, with a selected time.
+#[test]
+fn picture() {
+    let (Some(chromium), true) = (chromium(), env::var_os("BLESS").is_some()) else { return };
+    let Some(traces) = installed::folder("ETW_LAYOUTS_ETL") else { return };
+    let folder = Folder::new("report-picture");
+    let (_, page) = pages(&folder, "example", fs::read(traces.join("microsoft__net.4.5.2.x64.etl")).unwrap());
+    let script = "<script>setTimeout(() => {
+        const key = (key, shiftKey) => document.querySelector('.over').dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
+        for (let n = 0; n < 60; n++) key('ArrowRight');
+        for (let n = 0; n < 40; n++) key('ArrowRight', true);
+    }, 500);</script></body>";
+    fs::write(&page, fs::read_to_string(&page).unwrap().replacen("</body>", script, 1)).unwrap();
+    let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/report.png");
+    let arguments = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        "--window-size=1180,1000",
+        "--virtual-time-budget=3000",
+    ];
+    let output = Command::new(chromium).args(arguments).arg(format!("--screenshot={}", to.display())).arg(page).output();
+    assert!(output.expect("chromium runs").status.success());
+    assert!(fs::metadata(to).unwrap().len() < 150_000);
 }

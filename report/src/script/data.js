@@ -42,6 +42,9 @@
   const keyText = (table, row) => table.keys.map((name, index) => {
     const value = row.keys[index];
     if (name === "process") return table.keys[index + 1] === "image" ? null : value;
-    if (name === "image") return value === null && row.keys[0] === null ? "unknown process" : row.keys[0] === null ? value : `${value ?? "process"} (${row.keys[0]})`;
+    if (name === "image") {
+      const id = row.keys[index - 1];
+      return id === null ? value ?? "unknown process" : `${value ?? "process"} (${id})`;
+    }
     return value ?? "unknown";
   }).filter((text) => text !== null);

@@ -35,7 +35,8 @@
 
   // A table. Cells are elements or text; columns with numbers are aligned to the right.
   const table = (label, heads, rows, numbers = []) => {
-    const cell = (tag, inside, index) => make(tag, { className: numbers.includes(index) ? "number" : "" }, inside ?? "");
+    const wrapped = (inside) => typeof inside === "string" && inside.length > 40 ? make("span", { className: "words" }, inside) : inside;
+    const cell = (tag, inside, index) => make(tag, { className: numbers.includes(index) ? "number" : "" }, wrapped(inside));
     const head = make("tr", {}, ...heads.map((text, index) => Object.assign(cell("th", text, index), { scope: "col" })));
     const body = make("tbody", {}, ...rows.map((cells) => {
       const row = make("tr", {}, ...cells.map((inside, index) => cell(index ? "td" : "th", inside, index)));

@@ -23,7 +23,7 @@
       clear.hidden = !view.range;
     });
     const parts = [
-      ["Time line", () => [make("p", { className: "lead" }, `${several(data.slot_count, "slot")} of ${milliseconds(data.slot_width)} ms. An amount is in the slot of the event that states it; that of an interval is the event at its end.`), bar, ...timeline(view)]],
+      ["Time line", () => [make("p", { className: "lead" }, `${data.slot_count === 1 ? "All events have nearly the same time, so there is one slot." : `${several(data.slot_count, "slot")} of ${milliseconds(data.slot_width)} ms.`} An amount is in the slot of the event that states it; that of an interval is the event at its end.`), bar, ...timeline(view)]],
       ["Processes", () => processes(view)],
       ["Flame graph", () => flame(view)],
       ["Answers", () => [...answers(view), ...unanswered(view)]],
@@ -35,9 +35,14 @@
     labelled(go, "Parts of the report");
     page.append(make("h1", {}, "Report of ", traced(first), more > 0 ? ` and ${several(more, "other file")}` : ""), make("p", { className: "answer-first" }, lead), make("ul", { className: "sentences" }, ...sentences.map((text) => make("li", {}, text))), ...facts(data), go);
     element.replaceChildren(page);
-    for (const [title, show] of parts) {
-      const heading = make("h2", { tabIndex: -1 }, title);
-      page.append(make("section", {}, heading, ...show()));
-      go.append(button(title, () => { heading.scrollIntoView(); heading.focus({ preventScroll: true }); }));
-    }
+    const showParts = () => {
+      for (const [title, show] of parts) {
+        const heading = make("h2", { tabIndex: -1 }, title);
+        page.append(make("section", {}, heading, ...show()));
+        go.append(button(title, () => { heading.scrollIntoView(); heading.focus({ preventScroll: true }); }));
+      }
+    };
+    // The browser shows the sentences before the parts are made.
+    if (document.hidden) showParts();
+    else requestAnimationFrame(() => setTimeout(showParts));
   };

@@ -4,7 +4,7 @@
     return sections;
   };
   const answerSection = (view, answer) => {
-    const { maxima, units, main } = answer, title = `${answer.what} by ${answer.by.join(", ")}`;
+    const { maxima, units, main } = answer, title = `${answer.title[0].toUpperCase()}${answer.title.slice(1)} by ${answer.by.join(", ")}`;
     const shown = answer.measures.map((_, index) => index).filter((index) => !answer.unknown.includes(index));
     const heads = [...answer.by, ...shown.map((index) => answer.measures[index].replace("_", " ")), "%", ""];
     const numbers = [...shown.map((_, index) => answer.by.length + index), answer.by.length + shown.length];
@@ -26,14 +26,14 @@
       part.replaceChildren(...listed.length ? folded(element, 8) : [make("p", {}, "Nothing in the selected time.")]);
     });
     const notes = answer.notes.map(({ note, count }) => make("li", {}, `${note} (${grouped(count)})`));
-    const section = make("section", { className: "answer" }, make("h3", {}, title), make("p", { className: "lead" }, `${answer.summary}.`), scrolled(title, part));
+    const section = make("section", { className: "answer" }, make("h3", {}, title), make("p", { className: "lead" }, `${answer.summary}. `, make("code", {}, `etw etl top ${answer.what} --by ${answer.by.join()}`)), scrolled(title, part));
     if (notes.length) section.append(make("ul", { className: "notes" }, ...notes));
     return section;
   };
   const unanswered = ({ data }) => {
     if (!data.unanswered.length) return [];
-    const rows = data.unanswered.map(({ what, summary, needs, record }) => [what, summary, needs, make("code", {}, record)]);
-    return [make("h3", {}, "Questions that this trace cannot answer"), scrolled("Questions without an answer", table("Questions without an answer", ["question", "about", "needs the events", "record with"], rows))];
+    const rows = data.unanswered.map(({ title, summary, needs, record }) => [make("span", { className: "words" }, title, make("small", {}, ` ${summary}`)), make("span", { className: "words" }, needs), make("code", {}, record)]);
+    return [make("h3", {}, "Questions that this trace cannot answer"), scrolled("Questions without an answer", table("Questions without an answer", ["question", "needs the events", "record with"], rows))];
   };
   const providers = ({ data }) => {
     const { providers, more_providers: more, more_events: moreEvents, events } = data.providers;

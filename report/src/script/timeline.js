@@ -94,7 +94,11 @@
     part.append(over);
     const readout = make("output", { className: "readout" });
     let cursor = 0, anchor = null;
+    line.hidden = true;
+    readout.textContent = "Move over the time line to read the numbers of a slot.";
+    over.setAttribute("aria-valuenow", 0);
     const show = () => {
+      line.hidden = false;
       line.style.left = `${(cursor + 0.5) / count * 100}%`;
       const near = data.marks.marks.find(({ time }) => Math.floor(time / data.slot_width) === cursor);
       const values = rows.filter((row) => row.tops).map((row) => `${row.name} ${amount(row.tops[cursor], row.unit)}${row.unit === "time" ? " ms" : ""}`);
@@ -151,7 +155,6 @@
       mark.style.left = `${view.range[0] / count * 100}%`;
       mark.style.width = `${(view.range[1] - view.range[0] + 1) / count * 100}%`;
     });
-    show();
     const all = make("details", {}, make("summary", {}, "Time line as a table"));
     all.addEventListener("toggle", () => {
       const shown = rows.filter((row) => row.tops), heads = shown.map((row) => row.unit === "time" ? `${row.name}, ms` : row.name);
