@@ -2,6 +2,7 @@
 
 use crate::frame::Function;
 use etw_layouts_symbols::pdb;
+use etw_layouts_symbols::store::Reason;
 use etw_layouts_trace::ImagePdb;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -12,15 +13,32 @@ use std::time::Instant;
 #[derive(Clone, Default)]
 pub struct Functions(Option<Arc<Mutex<Opened>>>);
 
+/// Why a program database is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PdbFailure {
+    /// The kind of the problem.
+    pub reason: Reason,
+    /// The place and what is wrong there.
+    pub detail: String,
+}
+
+impl PdbFailure {
+    /// A file that was found, but cannot be used.
+    #[must_use]
+    pub fn unusable(detail: impl Into<String>) -> Self {
+        Self { reason: Reason::Unusable, detail: detail.into() }
+    }
+}
+
 /// Finds the bytes of a program database.
-type Find = dyn FnMut(&ImagePdb) -> Result<Vec<u8>, String> + Send;
+type Find = dyn FnMut(&ImagePdb) -> Result<Vec<u8>, PdbFailure> + Send;
 
 struct Opened {
     find: Box<Find>,
     files: HashMap<ImagePdb, (pdb::Functions, usize)>,
     /// Size of the files, in bytes.
     size: usize,
-    failures: BTreeMap<ImagePdb, String>,
+    failures: BTreeMap<ImagePdb, PdbFailure>,
     /// Number of files that could not be read in time. Their threads can still run, and their memory is not free.
     hung: u32,
 }
@@ -34,7 +52,7 @@ const MEMORY: usize = 1 << 30;
 impl Functions {
     /// The functions of program databases. `find` returns the bytes of a program database, or the reason why it has none. It is called again for a
     /// program database that was closed to limit memory.
-    pub fn new(find: impl FnMut(&ImagePdb) -> Result<Vec<u8>, String> + Send + 'static) -> Self {
+    pub fn new(find: impl FnMut(&ImagePdb) -> Result<Vec<u8>, PdbFailure> + Send + 'static) -> Self {
         let opened = Opened { find: Box::new(find), files: HashMap::new(), size: 0, failures: BTreeMap::new(), hung: 0 };
         Self(Some(Arc::new(Mutex::new(opened))))
     }
@@ -47,7 +65,7 @@ impl Functions {
 
     /// The program databases that were wanted and cannot be used, each with the reason.
     #[must_use]
-    pub fn failures(&self) -> BTreeMap<ImagePdb, String> {
+    pub fn failures(&self) -> BTreeMap<ImagePdb, PdbFailure> {
         self.lock().map(|opened| opened.failures.clone()).unwrap_or_default()
     }
 
@@ -60,7 +78,8 @@ impl Functions {
             // Its thread can still run, so its memory is not free.
             opened.files.remove(pdb);
             opened.hung += 1;
-            opened.failures.insert(pdb.clone(), "its functions cannot be read: the file is corrupt".to_owned());
+            let failure = PdbFailure::unusable("its functions cannot be read: the file is corrupt; copy it again");
+            opened.failures.insert(pdb.clone(), failure);
         }
         let function = |found: pdb::Function| Function {
             name: found.name.into(),
@@ -82,7 +101,8 @@ impl Opened {
         if !self.files.contains_key(pdb) {
             let opened = (self.find)(pdb).and_then(|bytes| {
                 if self.hung >= MAX_HUNG {
-                    return Err(format!("not read: {MAX_HUNG} others could not be read in time"));
+                    let detail = format!("not read: {MAX_HUNG} others could not be read in time; take those out of the symbol path");
+                    return Err(PdbFailure::unusable(detail));
                 }
                 let size = bytes.len();
                 if self.size.saturating_add(size) > MEMORY {
@@ -93,7 +113,7 @@ impl Opened {
                 if opened.is_err() && start.elapsed() >= pdb::TIME_LIMIT {
                     self.hung += 1;
                 }
-                opened.map_err(|error| error.to_string())
+                opened.map_err(|error| PdbFailure::unusable(error.to_string()))
             });
             match opened {
                 Ok((functions, size)) => {

@@ -1,6 +1,6 @@
 //! Libraries of schemas for the events of traces and dumps: those in the trace, those named by the user, and the catalogue.
 
-use crate::output::Output;
+use crate::output::{Output, Several};
 use crate::wpp::WppMessages;
 use etw_layouts_cli::{Error, unreadable};
 use etw_layouts_etl::payload::packed::Library;
@@ -28,8 +28,8 @@ pub struct SchemaOptions {
     #[arg(long, value_name = "PATH")]
     #[serde(skip)]
     manifests: Vec<PathBuf>,
-    /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf), or
-    /// folders of them. Repeatable.
+    /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf),
+    /// private program databases (.pdb), or folders of them. Repeatable.
     #[arg(long, value_name = "PATH")]
     #[serde(skip)]
     tmf: Vec<PathBuf>,
@@ -49,7 +49,7 @@ impl fmt::Debug for SchemaOptions {
 #[derive(Default)]
 struct Named {
     libraries: Vec<Arc<[u8]>>,
-    messages: WppMessages,
+    messages: Arc<WppMessages>,
 }
 
 impl SchemaOptions {
@@ -64,13 +64,14 @@ impl SchemaOptions {
             Some(variable) => env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect(),
             None => self.manifests.clone(),
         };
-        let mut named = Named::default();
+        let (mut named, mut messages) = (Named::default(), WppMessages::default());
         for path in &paths {
-            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named, out)?;
+            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named, &mut messages, out)?;
         }
         for path in &self.tmf {
-            read(path, "trace message format files (.tmf)", &mut named, out)?;
+            read(path, "trace message format files (.tmf), or private program databases (.pdb)", &mut named, &mut messages, out)?;
         }
+        named.messages = Arc::new(messages);
         self.named.get_or_init(|| Arc::new(named));
         Ok(())
     }
@@ -91,8 +92,8 @@ impl SchemaOptions {
     }
 
     /// The WPP messages that the user named.
-    pub fn messages(&self) -> Option<&WppMessages> {
-        self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
+    pub fn messages(&self) -> Arc<WppMessages> {
+        self.named.get().map(|named| named.messages.clone()).unwrap_or_default()
     }
 
     /// The schemas for the events of a trace, without those that the trace carries.
@@ -120,7 +121,7 @@ impl SchemaOptions {
 }
 
 /// Reads the schemas and messages in a file or folder.
-fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<(), Error> {
+fn read(path: &Path, wanted: &str, named: &mut Named, messages: &mut WppMessages, out: &Output) -> Result<(), Error> {
     let name = path.display();
     let failed = |error: &io::Error| format!("cannot read schemas: {name}: {}", unreadable(error));
     if path.is_file() {
@@ -132,10 +133,10 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
     }
     let found = files::read_path(path, &|_| {}).map_err(|error| failed(&error))?;
     let mut builder = LibraryBuilder::default();
-    let (mut providers, mut messages) = (0, 0);
+    let mut count = 0;
     for file in &found.files {
-        messages += file.messages.len();
-        let others: Vec<_> = file.messages.iter().filter(|message| named.messages.add(message)).collect();
+        count += file.messages.len() + file.schemas.providers.len();
+        let others: Vec<_> = file.messages.iter().filter(|message| messages.add(message)).collect();
         if let Some(WppMessage { guid, number, .. }) = others.first() {
             let reason = format!(
                 "ambiguous messages: {} differ from messages with the same GUID and number that were read before and are used, the first is \
@@ -153,15 +154,17 @@ fn read(path: &Path, wanted: &str, named: &mut Named, out: &Output) -> Result<()
         };
         let origin = builder.origin(source, &file.path.display().to_string(), None);
         file.schemas.providers.iter().for_each(|provider| builder.add(provider, origin));
-        providers += file.schemas.providers.len();
         for error in &file.schemas.errors {
             out.refused(&file.path.display().to_string(), &error.to_string());
+        }
+        if let more @ 1.. = file.schemas.errors_total.saturating_sub(file.schemas.errors.len()) {
+            out.refused(&file.path.display().to_string(), &format!("{} not printed", Several(more as u64, "more error")));
         }
     }
     for file in &found.unusable {
         out.refused(&file.path.display().to_string(), &file.reason);
     }
-    if providers + messages == 0 {
+    if count == 0 {
         return Err(format!("no schemas in {name}; give {wanted}").into());
     }
     named.libraries.push(builder.build().bytes().into());

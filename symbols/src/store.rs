@@ -23,7 +23,7 @@ mod search;
 #[cfg(feature = "download")]
 mod server;
 
-pub use error::{Error, PathError, Tried};
+pub use error::{Error, PathError, Reason, Tried};
 
 use crate::identity::Pdb;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,13 @@ impl SymbolPath {
     /// The path is empty, or has an element in none of the forms in [`self`](crate::store).
     pub fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, PathError> {
         path::parse(text, default_cache)
+    }
+
+    /// The path without its servers.
+    #[must_use]
+    pub fn without_servers(&self) -> SymbolPath {
+        let folders = |stores: &Vec<Store>| stores.iter().filter(|store| matches!(store, Store::Folder(_))).cloned().collect();
+        SymbolPath { elements: self.elements.iter().map(folders).collect(), default_cache: self.default_cache.clone() }
     }
 
     /// Finds a PDB, and downloads it if necessary. Without the feature `download`, servers are not contacted, and the error states this.

@@ -65,6 +65,7 @@ mod threads;
 mod trace;
 mod volumes;
 mod who;
+mod wpp;
 
 pub use buffers::Buffers;
 pub use error::Error;
@@ -90,3 +91,4 @@ pub use threads::{ThreadTable, Threads};
 pub use trace::{MEMORY, Trace};
 pub use volumes::Volume;
 pub use who::{KnownBy, Party, Who, who};
+pub use wpp::WppSources;

@@ -150,7 +150,7 @@ impl Names<'_> {
     }
 
     /// The program database of the image that is at an address of a process, or of the kernel (0), at a time: that of the last event about
-    /// it until then, or else of the next one.
+    /// it until then, or else of the next one. An event about an image that was unloaded before, or is loaded at the address later, is not about it.
     ///
     /// # Errors
     ///

@@ -10,6 +10,7 @@ use crate::stacks::{StackBuilder, Stacks};
 use crate::threads::{ThreadTable, Threads};
 use crate::volumes::{Volume, Volumes};
 use crate::who::{Who, who};
+use crate::wpp::WppSources;
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Clock, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
@@ -57,6 +58,7 @@ pub struct Session {
     pub(crate) stacks: Stacks,
     pub(crate) names: NameTables,
     volumes: Volumes,
+    wpp: WppSources,
 }
 
 impl Session {
@@ -108,6 +110,12 @@ impl Session {
         &self.volumes.volumes
     }
 
+    /// Its messages of the Windows software trace preprocessor (WPP), and the program databases that can have their formats.
+    #[must_use]
+    pub fn wpp(&self) -> &WppSources {
+        &self.wpp
+    }
+
     /// A path of the kernel, such as `\Device\HarddiskVolume2\Windows`, as users see it. Unchanged unless the merge of the trace added the volumes.
     #[must_use]
     pub fn user_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
@@ -127,6 +135,7 @@ pub(crate) struct SessionBuilder {
     stacks: StackBuilder,
     names: NamesBuilder,
     volumes: Volumes,
+    wpp: WppSources,
     /// Whether a temporary file could not be written.
     failed: Option<io::Error>,
 }
@@ -145,6 +154,7 @@ impl SessionBuilder {
             stacks: StackBuilder::new(memory / 2),
             names: NamesBuilder::new(memory / 2),
             volumes: Volumes::default(),
+            wpp: WppSources::default(),
             failed: None,
         }
     }
@@ -171,6 +181,7 @@ impl SessionBuilder {
             self.failed = added.and_then(|()| self.names.add(event, tick, file as u32, place)).err();
         }
         self.volumes.add(event);
+        self.wpp.add(event);
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
@@ -178,7 +189,7 @@ impl SessionBuilder {
 
     /// The session.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
-        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, failed } = self;
+        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, wpp, failed } = self;
         failed.map_or(Ok(()), Err)?;
         let (stacks, names) = (stacks.finish()?, names.finish()?);
         let bytes = stacks.file_size() + names.file_size();
@@ -194,6 +205,9 @@ impl SessionBuilder {
         }
         let library: Option<Arc<[u8]>> = collected.library().map(|library| library.bytes().into());
         let mut schemas = options.schemas.clone();
+        if let Some(messages) = options.messages(&wpp) {
+            schemas = schemas.clone().with_library(messages).unwrap_or(schemas);
+        }
         if let Some(library) = library.clone() {
             // The library was built above, so it can be read.
             schemas = schemas.clone().with_first_library(library).unwrap_or(schemas);
@@ -203,7 +217,7 @@ impl SessionBuilder {
             schemas = schemas.with_build(log_file.build);
         }
         let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
-        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes })
+        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes, wpp })
     }
 }
 

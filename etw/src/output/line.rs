@@ -3,7 +3,7 @@
 use super::Escaped;
 use super::put;
 use super::stack::EventStack;
-use crate::schemas::SchemaOptions;
+use crate::wpp::WppMessages;
 use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
@@ -134,7 +134,7 @@ impl<'a> Line<'a> {
         file: &'a Name,
         event: &'a trace::Event<'_>,
         header: &'a Event<'a>,
-        schemas: &'a SchemaOptions,
+        messages: &'a WppMessages,
         payload: Option<Payload>,
     ) -> Self {
         let trace::Place { buffer, buffer_offset: offset, processor, .. } = event.place();
@@ -143,7 +143,7 @@ impl<'a> Line<'a> {
             clock: Some(*event.file().clock()),
             log: Some(event.file().log_file()),
             processes: Some(event.session().processes()),
-            message: schemas.messages().and_then(|messages| messages.of(header)),
+            message: messages.of(header),
             ..Self::new(file, header, event.schemas(), origin, event.time().map(|time| time.0), payload)
         }
     }
