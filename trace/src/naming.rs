@@ -62,6 +62,8 @@ pub struct Named {
     pub start: u64,
     /// Size in bytes.
     pub size: u32,
+    /// Time stamp in the header of an image.
+    pub time_stamp: Option<u32>,
 }
 
 impl From<Found> for AtAddress {
@@ -256,7 +258,14 @@ fn named(event: &NameEvent<'_>) -> Option<Named> {
     match event.subject {
         Subject::Image(range) | Subject::Method(range) => {
             let Range { process, start, size } = range;
-            Some(Named { name: event.name()?, signature: event.signature(), process, start, size })
+            Some(Named {
+                name: event.name()?,
+                signature: event.signature(),
+                process,
+                start,
+                size,
+                time_stamp: event.time_stamp(),
+            })
         }
         Subject::File(_) | Subject::Pdb { .. } => None,
     }

@@ -148,7 +148,8 @@ fn print(
     let left = printer.left();
     let is_limited = args.strict || left < u64::MAX || out.is_terminal;
     let threads = if is_limited { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-    let work = Work { filters, names, printer: &printer.layout.clone(), messages: known, stacks: args.stacks.then_some(functions) };
+    let work =
+        Work { filters, names, printer: &printer.layout.clone(), messages: known, stacks: args.stacks.then_some(functions) };
     let mut without_format = 0;
     let result = in_order(
         slices,

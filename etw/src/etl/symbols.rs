@@ -15,7 +15,8 @@ use std::path::Path;
 #[derive(clap::Args)]
 pub struct StackSymbols {
     /// Find the functions in call stacks in PDBs along this path, in the syntax of the Windows debuggers: folders, srv*CACHE*URL or
-    /// cache*FOLDER, separated by `;` [default: the value of _NT_SYMBOL_PATH]. The trace names the PDB of each image. Downloads
+    /// cache*FOLDER, separated by `;` [default: the value of _NT_SYMBOL_PATH]. The trace names the PDB of each image. For an image without a
+    /// PDB, its exports are used if a folder of the path has the image. `etw etl events` finds the formats of WPP messages in private PDBs, too. Downloads
     /// without a CACHE are stored in .cache/etw/symbols of the home folder. With an empty PATH, no PDB is read.
     #[arg(long, value_name = "PATH")]
     symbol_path: Option<String>,
@@ -51,7 +52,7 @@ impl StackSymbols {
     pub fn functions(&self, are_needed: bool) -> Result<Functions, String> {
         if self.symbol_path.is_some() && !are_needed {
             return Err(
-                "--symbol-path has no effect without names of functions; add the key `function` or `stack` in --by".into(),
+                "--symbol-path has no effect without names of functions; add the key `function` or `stack` in --by".into()
             );
         }
         if are_needed { self.all() } else { Ok(Functions::default()) }
@@ -64,7 +65,10 @@ impl StackSymbols {
     /// The symbol path is invalid.
     pub fn all(&self) -> Result<Functions, String> {
         let search = self.search()?;
-        Ok(search.map_or_else(Functions::default, |mut search| Functions::new(move |pdb| search.read(pdb))))
+        let Some(mut search) = search else { return Ok(Functions::default()) };
+        let path = search.path.clone();
+        let functions = Functions::new(move |pdb| search.read(pdb));
+        Ok(functions.with_exports(move |image, pdb| path.find_exports(image, pdb.map(in_store).as_ref())))
     }
 
     /// The PDBs along the path.
@@ -136,12 +140,18 @@ pub fn report(failures: &BTreeMap<ImagePdb, PdbFailure>, out: &Output) {
         let (count, detail) = (1 + all.count() as u64, &first.detail);
         note(match reason {
             Reason::NotFound => format!("{} {problem}; {remedy}", Several(count, "PDB")),
-            _ => format!("{} {problem} ({}{detail}); {remedy}", Several(count, "PDB"), if count > 1 { "the first: " } else { "" }),
+            _ => {
+                format!("{} {problem} ({}{detail}); {remedy}", Several(count, "PDB"), if count > 1 { "the first: " } else { "" })
+            }
         });
     };
     counted(Reason::NotFound, "not found along the symbol path", "add a folder or server that has them");
     counted(Reason::Refused, "not read: access refused", "check the permissions of the folder, or the account for the server");
-    counted(Reason::Unreachable, "not read: the symbol server does not respond", "check the network and the proxy, and try again");
+    counted(
+        Reason::Unreachable,
+        "not read: the symbol server does not respond",
+        "check the network and the proxy, and try again",
+    );
     for (pdb, PdbFailure { detail, .. }) in of(Reason::Unusable).take(FAILURES) {
         note(format!("{}: {detail}", path_in_store(pdb)));
     }

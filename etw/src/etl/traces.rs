@@ -208,8 +208,7 @@ impl Opened {
             _ => {}
         });
         let options = match pdbs {
-            Some(search) => options
-                .find_messages(|sources| messages::find(search, sources, Arc::make_mut(&mut known), out)),
+            Some(search) => options.find_messages(|sources| messages::find(search, sources, Arc::make_mut(&mut known), out)),
             None => options,
         };
         let trace = Trace::new(files, options);

@@ -81,11 +81,7 @@ fn message(line: &str, (guid, component): &(Uuid, Arc<str>)) -> Result<WppMessag
     let number = words.next().and_then(|number| number.parse().ok()).ok_or("message without a number")?;
     let stated = |key: &str| {
         let value = comment.split_once(key).map_or("", |(_, value)| value);
-        value
-            .split_whitespace()
-            .next()
-            .filter(|value| !KEYS.iter().any(|key| value.starts_with(key)))
-            .unwrap_or_default()
+        value.split_whitespace().next().filter(|value| !KEYS.iter().any(|key| value.starts_with(key))).unwrap_or_default()
     };
     Ok(WppMessage {
         guid: *guid,

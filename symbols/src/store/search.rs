@@ -160,7 +160,7 @@ fn identity(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
 
 /// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME`,
 /// `NAME/KEY/msfz0/NAME` and `NAME/KEY/NA_`.
-fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
+pub(super) fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
     let compressed = compressed(name);
     let extension = name.rsplit_once('.').map_or("pdb", |(_, extension)| extension);
     let paths: [&[&str]; 6] = [

@@ -29,7 +29,7 @@ __declspec(dllexport) void outer(void) {
 ";
 
 /// A function with two annotations, as the WPP preprocessor writes them for its messages, and one of another kind. The second message states a function.
-pub const ANNOTATED: &str = r#"
+pub const ANNOTATED: &str = r##"
 volatile int value;
 __declspec(dllexport) void start(void) {
     value = 1;
@@ -43,7 +43,7 @@ __declspec(dllexport) void stop(void) {
     __annotation(L"TMF:", L"1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 example // SRC=Device.c MJ= MN=",
         L"#typev Device_c99 11 \"%0%!FUNC! ends\" //   LEVEL=INFO FLAGS=INIT FUNC=Device::Stop", L"{", L"}");
 }
-"#;
+"##;
 
 /// clang, and LLD as a linker for Windows.
 #[derive(Clone, Debug)]
