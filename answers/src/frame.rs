@@ -2,6 +2,7 @@
 
 use crate::functions::Functions;
 use crate::samples;
+use etw_layouts_symbols::ImageFile;
 use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Names, Stack};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -52,7 +53,7 @@ pub const MAX_FRAMES: usize = 1024;
 pub struct FrameCounts {
     /// All frames, by kind.
     pub kinds: BTreeMap<FrameKind, u64>,
-    /// Frames whose function is not known, by image.
+    /// Frames whose function is not known, or only by exports, by image.
     pub unresolved: BTreeMap<ImageKey, u64>,
     /// Frames whose function is not known, in further images: [`unresolved`](Self::unresolved) has at most 65,536.
     pub unresolved_others: u64,
@@ -76,8 +77,10 @@ pub struct Frame {
     pub offset: Option<u64>,
     /// The program database of the image, if the trace names it.
     pub pdb: Option<Arc<ImagePdb>>,
-    /// The function or method that contains the address.
+    /// The function or method that contains the address. Of kind [`FrameKind::Export`], the nearest export before it, with the words ` (export)`.
     pub function: Option<Arc<str>>,
+    /// Distance of the address to the nearest export, in bytes. For a return address, that of the call.
+    pub export_offset: Option<u32>,
     /// Path of the source file of the function, as the compiler had it, and the line at the address.
     pub source: Option<(Arc<str>, u32)>,
     /// The functions that the compiler inlined at the address, the innermost first. They are called by [`function`](Self::function).
@@ -102,6 +105,9 @@ pub enum FrameKind {
     Method,
     /// A function, which a program database names.
     Function,
+    /// The nearest function before the address that the image exports. Functions that are not exported can be between them, so it need not be the
+    /// function that contains the address.
+    Export,
     /// An image, which the trace names; no function is known.
     Module,
     /// Nothing: an image or method is there at another time only.
@@ -114,14 +120,16 @@ pub enum FrameKind {
 
 impl FrameKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [Self::Method, Self::Function, Self::Module, Self::OtherTime, Self::Outside, Self::NoImages];
+    pub const ALL: [Self; 7] =
+        [Self::Method, Self::Function, Self::Export, Self::Module, Self::OtherTime, Self::Outside, Self::NoImages];
 
-    /// Its name: `method`, `function`, `module`, `other time`, `outside` or `no images`.
+    /// Its name: `method`, `function`, `export`, `module`, `other time`, `outside` or `no images`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Method => "method",
             Self::Function => "function",
+            Self::Export => "export",
             Self::Module => "module",
             Self::OtherTime => "other time",
             Self::Outside => "outside",
@@ -249,6 +257,7 @@ impl<'t> Frames<'t> {
             offset: image.as_ref().map(|image| address - image.start),
             pdb: image.as_ref().and_then(|image| image.pdb.clone()),
             function: method.as_ref().map(|method| method.name.clone()),
+            export_offset: None,
             source: None,
             inlined: Vec::new(),
         };
@@ -262,7 +271,13 @@ impl<'t> Frames<'t> {
                         (frame.function, frame.source, frame.inlined) = (Some(name), source, found);
                         FrameKind::Function
                     }
-                    None => FrameKind::Module,
+                    None => match self.export(image, inside) {
+                        Some((name, offset)) => {
+                            (frame.function, frame.export_offset) = (Some(format!("{name} (export)").into()), Some(offset));
+                            FrameKind::Export
+                        }
+                        None => FrameKind::Module,
+                    },
                 }
             }
             (None, None) if is_named => FrameKind::OtherTime,
@@ -282,6 +297,13 @@ impl<'t> Frames<'t> {
             }
         };
         Ok((ticks, Arc::new(frame)))
+    }
+
+    /// The nearest export at or before an offset in an image, and the distance to it.
+    fn export(&self, image: &Text, offset: u32) -> Option<(Arc<str>, u32)> {
+        let name = image.name.rsplit(['\\', '/']).next().unwrap_or(&image.name).to_owned();
+        let identity = ImageFile { name, time_stamp: image.named.time_stamp.unwrap_or_default(), size: image.named.size };
+        self.functions.export_at(&identity, image.pdb.as_deref(), offset)
     }
 
     fn name(&mut self, at: &AtAddress, tick: i64) -> Result<Option<Arc<Text>>, Error> {
@@ -311,7 +333,7 @@ impl FrameCounts {
             return;
         }
         *self.kinds.entry(frame.kind).or_default() += count;
-        if let (FrameKind::Module, Some(module)) = (frame.kind, &frame.module) {
+        if let (FrameKind::Module | FrameKind::Export, Some(module)) = (frame.kind, &frame.module) {
             let key = (module.clone(), frame.pdb.clone());
             if self.unresolved.len() < MAX_TEXTS || self.unresolved.contains_key(&key) {
                 *self.unresolved.entry(key).or_default() += count;

@@ -15,4 +15,4 @@ pub mod top;
 
 pub use compare::{Change, Comparison, Statistic, compare};
 pub use frame::{Frame, FrameCounts, FrameKind, Frames, Function, ImageKey, MAX_FRAMES};
-pub use functions::Functions;
+pub use functions::{Functions, PdbFailure};

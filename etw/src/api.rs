@@ -198,7 +198,7 @@ impl Selection {
         if LogFile::read(event).is_some() {
             return EventFields::LogFile;
         }
-        match self.wanted.schemas.messages().and_then(|messages| messages.of(event)) {
+        match self.wanted.schemas.messages().of(event) {
             Some(_) => EventFields::None,
             None => event.decode(schemas).map_or(EventFields::None, EventFields::Decoded),
         }
@@ -208,7 +208,8 @@ impl Selection {
     #[must_use]
     pub fn json(&self, event: &trace::Event<'_>) -> String {
         let (file, header) = (Name::new(event.file().name()), event.header());
-        let line = Line::of_event(&file, event, &header, &self.wanted.schemas, Some(Payload::Fields));
+        let messages = self.wanted.schemas.messages();
+        let line = Line::of_event(&file, event, &header, &messages, Some(Payload::Fields));
         let line = Line { who: Some(event.who()), ..line };
         let mut json = Vec::new();
         document::event(&line, &mut Names::default(), &mut LineKinds::default(), &mut json);

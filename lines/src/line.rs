@@ -1,7 +1,7 @@
 //! An event to print; values are decoded only when a column needs them.
 
-use crate::schemas::SchemaOptions;
 use crate::stack::EventStack;
+use crate::wpp::WppMessages;
 use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::text::Escaped;
 use etw_layouts_etl::text::put;
@@ -150,7 +150,7 @@ impl<'a> Line<'a> {
         file: &'a Name,
         event: &'a trace::Event<'_>,
         header: &'a Event<'a>,
-        schemas: &'a SchemaOptions,
+        messages: &'a WppMessages,
         payload: Option<Payload>,
     ) -> Self {
         let trace::Place { buffer, buffer_offset: offset, processor, .. } = event.place();
@@ -159,7 +159,7 @@ impl<'a> Line<'a> {
             clock: Some(*event.file().clock()),
             log: Some(event.file().log_file()),
             processes: Some(event.session().processes()),
-            message: schemas.messages().and_then(|messages| messages.of(header)),
+            message: messages.of(header),
             ..Self::new(file, header, event.schemas(), origin, event.time().map(|time| time.0), payload)
         }
     }

@@ -126,7 +126,7 @@ fn arguments(message: &WppMessage, text: &WppText, style: Style, out: &mut Vec<u
 fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     let (text, fault) = wpp::text(message, line.event, line.schemas);
     out.extend_from_slice(b",\"schema\":{\"source\":\"TMF\"");
-    for (key, value) in [("function", &message.function), ("level", &message.level), ("flags", &message.flags)] {
+    for (key, value) in [("function", &*message.function), ("level", &message.level), ("flags", &message.flags)] {
         if !value.is_empty() {
             put::shown(out, format_args!(",\"{key}\":"));
             put::json(out, value.chars());

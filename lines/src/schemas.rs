@@ -27,8 +27,8 @@ pub struct SchemaOptions {
     #[arg(long, value_name = "PATH")]
     #[serde(skip)]
     manifests: Vec<PathBuf>,
-    /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf), or
-    /// folders of them. Repeatable.
+    /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf),
+    /// private program databases (.pdb), or folders of them. Repeatable.
     #[arg(long, value_name = "PATH")]
     #[serde(skip)]
     tmf: Vec<PathBuf>,
@@ -48,7 +48,7 @@ impl fmt::Debug for SchemaOptions {
 #[derive(Default)]
 struct Named {
     libraries: Vec<Arc<[u8]>>,
-    messages: WppMessages,
+    messages: Arc<WppMessages>,
 }
 
 impl SchemaOptions {
@@ -68,7 +68,7 @@ impl SchemaOptions {
             read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named, out)?;
         }
         for path in &self.tmf {
-            read(path, "trace message format files (.tmf)", &mut named, out)?;
+            read(path, "trace message format files (.tmf), or private program databases (.pdb)", &mut named, out)?;
         }
         self.named.get_or_init(|| Arc::new(named));
         Ok(())
@@ -82,7 +82,7 @@ impl SchemaOptions {
             match files::read_bytes(&path, bytes) {
                 Ok(Some(file)) => _ = named.add(&[file], out),
                 Ok(None) => {
-                    refused("no schemas; give manifests (.man, .xml), Windows binaries, or trace message format files (.tmf)")
+                    refused("no schemas; give manifests (.man, .xml), Windows binaries, trace message format files (.tmf), or private program databases (.pdb)")
                 }
                 Err(file) => refused(&file.reason),
             }
@@ -107,8 +107,8 @@ impl SchemaOptions {
     }
 
     /// The WPP messages that the user named.
-    pub fn messages(&self) -> Option<&WppMessages> {
-        self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
+    pub fn messages(&self) -> Arc<WppMessages> {
+        self.named.get().map(|named| named.messages.clone()).unwrap_or_default()
     }
 
     /// The schemas for the events of a trace, without those that the trace carries.
@@ -162,9 +162,10 @@ impl Named {
     fn add(&mut self, files: &[FileSchemas], out: &impl Refusals) -> usize {
         let mut builder = LibraryBuilder::default();
         let (mut providers, mut messages) = (0, 0);
+        let known = Arc::make_mut(&mut self.messages);
         for file in files {
             messages += file.messages.len();
-            let others: Vec<_> = file.messages.iter().filter(|message| self.messages.add(message)).collect();
+            let others: Vec<_> = file.messages.iter().filter(|message| known.add(message)).collect();
             if let Some(WppMessage { guid, number, .. }) = others.first() {
                 let reason = format!(
                     "ambiguous messages: {} differ from messages with the same GUID and number that were read before and are used, the first is \
@@ -185,6 +186,9 @@ impl Named {
             providers += file.schemas.providers.len();
             for error in &file.schemas.errors {
                 out.refused(&file.path.display().to_string(), &error.to_string());
+            }
+            if let more @ 1.. = file.schemas.errors_total.saturating_sub(file.schemas.errors.len()) {
+                out.refused(&file.path.display().to_string(), &format!("{more} more errors not printed"));
             }
         }
         if providers + messages > 0 {

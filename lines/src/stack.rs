@@ -33,8 +33,12 @@ impl EventStack {
             for Function { name, source, .. } in &frame.inlined {
                 line(out, frame, Some(name), source.as_ref(), "inlined");
             }
-            let kind = if frame.module.is_none() && frame.function.is_none() { frame.kind.as_str() } else { "" };
-            line(out, frame, frame.function.as_ref(), frame.source.as_ref(), kind);
+            let note = match frame.export_offset {
+                Some(offset) => format!("{offset:#x} bytes after it"),
+                None if frame.module.is_none() && frame.function.is_none() => frame.kind.as_str().to_owned(),
+                None => String::new(),
+            };
+            line(out, frame, frame.function.as_ref(), frame.source.as_ref(), &note);
         }
         if self.is_cut {
             put::shown(out, format_args!("    more frames left out after {MAX_FRAMES}\n"));
@@ -63,6 +67,9 @@ impl EventStack {
                 None => out.extend_from_slice(b"null"),
             }
             function(out, frame.function.as_ref(), frame.source.as_ref(), b",");
+            if let Some(offset) = frame.export_offset {
+                put::shown(out, format_args!(",\"export_offset\":{offset}"));
+            }
             out.extend_from_slice(b",\"inlined\":[");
             for (index, Function { name, source, .. }) in frame.inlined.iter().enumerate() {
                 out.extend_from_slice(if index > 0 { b",{" } else { b"{" });

@@ -1,13 +1,13 @@
-//! Messages of the Windows software trace preprocessor (WPP). Their texts are in TMF files.
+//! Messages of the Windows software trace preprocessor (WPP). Their texts are in TMF files and private PDBs.
 
 use etw_layouts_etl::payload::Uuid;
 use etw_layouts_etl::tracelogging::{Fault, FaultKind};
 use etw_layouts_etl::{Event, HeaderType, Schemas};
 use etw_layouts_schemas::tmf::{WppMessage, WppText};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Messages by GUID and number.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct WppMessages(HashMap<(Uuid, u16), WppMessage>);
 
 impl WppMessages {
@@ -16,15 +16,15 @@ impl WppMessages {
         self.0.entry((message.guid, message.number)).or_insert_with(|| message.clone()) != message
     }
 
-    /// Whether there are no messages.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The GUIDs that have messages.
+    pub fn guids(&self) -> HashSet<Uuid> {
+        self.0.keys().map(|(guid, _)| *guid).collect()
     }
 
     /// The message of an event.
     #[inline]
     pub fn of(&self, event: &Event<'_>) -> Option<&WppMessage> {
-        if self.is_empty() || event.header_type() != HeaderType::Message {
+        if self.0.is_empty() || event.header_type() != HeaderType::Message {
             return None;
         }
         self.0.get(&(event.provider()?, event.id()?))

@@ -31,6 +31,8 @@ pub enum SourcePosition {
     Line(u32),
     /// Offset in binary data, in bytes.
     Offset(u32),
+    /// Index of a module of a program database, from 0.
+    Module(u32),
 }
 
 impl Schemas {
@@ -75,6 +77,7 @@ impl Display for SourcePosition {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
             Self::Offset(offset) => write!(f, "offset {offset:#x}"),
+            Self::Module(index) => write!(f, "module {index}"),
         }
     }
 }

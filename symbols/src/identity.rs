@@ -17,7 +17,7 @@ pub struct Pdb {
 }
 
 /// The identity of an image on a symbol server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ImageFile {
     /// File name, such as `ntoskrnl.exe`.
     pub name: String,
@@ -88,6 +88,14 @@ impl Pdb {
     #[must_use]
     pub fn key(&self) -> String {
         format!("{:X}{:x}", self.guid.simple(), self.age)
+    }
+}
+
+impl ImageFile {
+    /// Its folder in a symbol store, such as `5D7B1A2C1F0000`: time stamp, then size.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("{:08X}{:x}", self.time_stamp, self.size)
     }
 }
 

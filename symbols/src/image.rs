@@ -1,9 +1,11 @@
 //! Reads identifying properties of a PE image, such as `ntoskrnl.exe`: version, architecture, and symbol file.
 
 mod error;
+mod exports;
 mod version;
 
 pub use error::Error;
+pub use exports::Exports;
 
 use crate::identity::{Pdb, Unnamed};
 use crate::load::bounded;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Maximum size of a program database, in bytes. Those of Windows kernels have 10 to 60 MB.
+/// Maximum size of a program database, in bytes. Those of Windows kernels have 10 to 60 MB; those of large programs, such as browsers, can exceed it.
 pub const MAX_PDB: u64 = 512 << 20;
 
 /// Reads a file for [`read()`](crate::read()): at most [`MAX_PDB`] bytes of a program database, at most [`isf::MAX_JSON`] of any
@@ -28,7 +28,7 @@ pub(crate) fn bounded(path: &Path, most: impl Fn(&[u8]) -> u64) -> io::Result<Ve
     file.by_ref().take(64).read_to_end(&mut bytes)?;
     let most = most(&bytes);
     let too_large = || {
-        let message = format!("file too large: more than {} MiB, which no such file of a Windows kernel has", most >> 20);
+        let message = format!("file too large: more than {} MiB, the limit for files of this kind", most >> 20);
         io::Error::new(io::ErrorKind::FileTooLarge, message)
     };
     // Only regular files have a meaningful length.

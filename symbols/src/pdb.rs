@@ -11,6 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod annotations;
 mod closure;
 mod container;
 mod error;
@@ -25,6 +26,7 @@ mod primitive;
 mod records;
 mod sound;
 
+pub use annotations::Annotation;
 pub use closure::work_limit;
 pub use error::Error;
 #[cfg(feature = "functions")]
@@ -40,6 +42,11 @@ use std::collections::BTreeSet;
 /// Whether a file is a program database, or another format that [`read`] identifies in its error.
 pub fn recognizes(input: &[u8]) -> bool {
     container::recognizes(input)
+}
+
+/// Whether a file begins as a program database.
+pub fn is_pdb(input: &[u8]) -> bool {
+    container::is_pdb(input)
 }
 
 /// Whether a file is in the compressed container MSFZ.
@@ -98,6 +105,18 @@ pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
     let mut file = container::open(&msf)?;
     let modules = stream(&mut file, MODULES);
     Ok(addresses(&mut file, &modules, names))
+}
+
+/// Calls `see` with each annotation, module by module, and returns the indices of modules whose symbols are corrupt. Private program databases have those of the source code: the intrinsic
+/// `__annotation` writes them, also for the messages of the Windows software trace preprocessor (WPP).
+///
+/// # Errors
+///
+/// The input is another format, or is corrupt. No input causes a panic.
+pub fn annotations(input: &[u8], see: impl FnMut(Annotation<'_>)) -> Result<Vec<u32>, Error> {
+    let msf = container::msf(input, usize::MAX)?;
+    let mut file = container::open(&msf)?;
+    Ok(annotations::all(&mut file, see))
 }
 
 /// Addresses of wanted names, from the streams that the module stream refers to.

@@ -18,14 +18,16 @@ mod cabinet;
 #[cfg(feature = "download")]
 mod download;
 mod error;
+mod image;
 mod path;
 mod search;
 #[cfg(feature = "download")]
 mod server;
 
-pub use error::{Error, PathError, Tried};
+pub use error::{Error, PathError, Reason, Tried};
 
-use crate::identity::Pdb;
+use crate::identity::{ImageFile, Pdb};
+use crate::image::Exports;
 use std::path::{Path, PathBuf};
 
 /// Microsoft's public store with the symbols of Windows.
@@ -62,6 +64,13 @@ impl SymbolPath {
         path::parse(text, default_cache)
     }
 
+    /// The path without its servers.
+    #[must_use]
+    pub fn without_servers(&self) -> SymbolPath {
+        let folders = |stores: &Vec<Store>| stores.iter().filter(|store| matches!(store, Store::Folder(_))).cloned().collect();
+        SymbolPath { elements: self.elements.iter().map(folders).collect(), default_cache: self.default_cache.clone() }
+    }
+
     /// Finds a PDB, and downloads it if necessary. Without the feature `download`, servers are not contacted, and the error states this.
     ///
     /// Each file is verified: it is a complete PDB with the same GUID and age, either in its information stream or in its DBI
@@ -72,5 +81,13 @@ impl SymbolPath {
     /// No element has the file. The error lists every place searched, with the result.
     pub fn find(&self, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
         search::find(self, pdb, progress)
+    }
+
+    /// The exports of an image in a folder of the path: directly in it, or as `NAME/KEY/NAME` in a store. The image has the time stamp and size, or, if both are
+    /// known, the program database. Servers are not contacted. `None` if no folder has the image; other files with its name, and corrupt ones,
+    /// are left out.
+    #[must_use]
+    pub fn find_exports(&self, image: &ImageFile, pdb: Option<&Pdb>) -> Option<Exports> {
+        image::find(self, image, pdb)
     }
 }

@@ -68,6 +68,7 @@ mod timer;
 mod trace;
 mod volumes;
 mod who;
+mod wpp;
 
 pub use buffers::Buffers;
 pub use copy::{Copied, CopyError};
@@ -97,3 +98,4 @@ pub use timer::TimerInterval;
 pub use trace::{Losses, MEMORY, Trace};
 pub use volumes::Volume;
 pub use who::{KnownBy, Party, Who, who};
+pub use wpp::WppSources;

@@ -194,6 +194,11 @@ impl<'a> NameEvent<'a> {
         Some((guid, number(&self.fields, &["Age"])? as u32))
     }
 
+    /// Time stamp in the header of an image.
+    pub fn time_stamp(&self) -> Option<u32> {
+        number(&self.fields, &["TimeDateStamp"]).map(|stamp| stamp as u32)
+    }
+
     /// The signature of a method.
     pub fn signature(&self) -> Option<String> {
         self.fields.get("MethodSignature").map(|value| value.to_string()).filter(|text| !text.is_empty())

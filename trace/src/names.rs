@@ -133,12 +133,13 @@ impl NameTables {
         Ok(valid.found().at)
     }
 
-    /// The event that states the program database of the image at an address of a process at a time.
+    /// The event that states the program database of the image at an address of a process at a time. An event about another image at the same address,
+    /// which was loaded before or later, is none.
     pub fn pdb(&self, process: u32, base: u64, tick: i64) -> io::Result<Option<Position>> {
-        let mut valid = Valid::new(tick);
+        let (mut valid, life) = (Valid::new(tick), self.life(process, base, tick)?);
         let after = [process.into(), base, word_of_tick(tick).saturating_add(1), 0, 0];
         let mut see = |&[of, at_base, tick, step, at]: &Record<5>| {
-            if (of, at_base) == (process.into(), base) {
+            if (of, at_base) == (process.into(), base) && life.contains(&tick_of_word(tick)) {
                 valid.add(tick, step, at);
             }
             ControlFlow::Break(())
@@ -148,11 +149,48 @@ impl NameTables {
         Ok(valid.found().at)
     }
 
+    /// The time stamps between which an image is at the start of its addresses: from the event that begins it to the event that ends it, or to
+    /// the begin of another image.
+    fn life(&self, process: u32, base: u64, tick: i64) -> io::Result<RangeInclusive<i64>> {
+        let (mut from, mut until) = (i64::MIN, i64::MAX);
+        let is_of = |record: &Record<6>| (record[0], record[1]) == (process.into(), base);
+        let after = [process.into(), base, word_of_tick(tick).saturating_add(1), 0, 0, 0];
+        let mut left = MAX_RANGES;
+        self.images.descend(&after, |record| {
+            if !is_of(record) || left == 0 {
+                return ControlFlow::Break(());
+            }
+            left -= 1;
+            let at = tick_of_word(record[2]);
+            match record[4] >> 56 {
+                step if step == Step::Begin as u64 => from = at,
+                step if step == Step::End as u64 => from = at.saturating_add(1),
+                _ => return ControlFlow::Continue(()),
+            }
+            ControlFlow::Break(())
+        })?;
+        left = MAX_RANGES;
+        self.images.ascend(&after, |record| {
+            if !is_of(record) || left == 0 {
+                return ControlFlow::Break(());
+            }
+            left -= 1;
+            let at = tick_of_word(record[2]);
+            match record[4] >> 56 {
+                step if step == Step::Begin as u64 => until = at.saturating_sub(1),
+                step if step == Step::End as u64 => until = at,
+                _ => return ControlFlow::Continue(()),
+            }
+            ControlFlow::Break(())
+        })?;
+        Ok(from..=until)
+    }
+
     /// Whether any event states an image of a process.
     pub fn has_images(&self, process: u32) -> io::Result<bool> {
         let mut has = false;
         self.images.ascend(&[process.into(), 0, 0, 0, 0, 0], |record| {
-            has = record[0] == process.into();
+            has = record[0] == u64::from(process);
             ControlFlow::Break(())
         })?;
         Ok(has)
@@ -167,7 +205,7 @@ impl NameTables {
     pub fn images(&self, process: u32, ticks: RangeInclusive<i64>) -> io::Result<Vec<(i64, Position)>> {
         let (mut found, end) = (Vec::new(), word_of_tick(*ticks.end()));
         self.images_by_time.ascend(&[process.into(), word_of_tick(*ticks.start()), 0, 0], |&[of, tick, file, at]| {
-            if of != process.into() || tick > end {
+            if of != u64::from(process) || tick > end {
                 return ControlFlow::Break(());
             }
             found.push((tick_of_word(tick), Position::new(file as u32, at)));
@@ -186,7 +224,7 @@ fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Fou
     let (mut valid, mut left) = (Valid::new(tick), MAX_RANGES);
     table.descend(&[process.into(), address, u64::MAX, u64::MAX, u64::MAX, u64::MAX], |record| {
         let &[of, start, tick, sizes, step, at] = record;
-        if of != process.into() || left == 0 {
+        if of != u64::from(process) || left == 0 {
             return ControlFlow::Break(());
         }
         left -= 1;

@@ -63,6 +63,8 @@ pub struct Named {
     pub start: u64,
     /// Size in bytes.
     pub size: u32,
+    /// Time stamp in the header of an image.
+    pub time_stamp: Option<u32>,
 }
 
 impl From<Found> for AtAddress {
@@ -157,7 +159,7 @@ impl<'t> Names<'t> {
     }
 
     /// The program database of the image that is at an address of a process, or of the kernel (0), at a time: that of the last event about
-    /// it until then, or else of the next one.
+    /// it until then, or else of the next one. An event about an image that was unloaded before, or is loaded at the address later, is not about it.
     ///
     /// # Errors
     ///
@@ -263,7 +265,14 @@ fn named(event: &NameEvent<'_>) -> Option<Named> {
     match event.subject {
         Subject::Image(range) | Subject::Method(range) => {
             let Range { process, start, size } = range;
-            Some(Named { name: event.name()?, signature: event.signature(), process, start, size })
+            Some(Named {
+                name: event.name()?,
+                signature: event.signature(),
+                process,
+                start,
+                size,
+                time_stamp: event.time_stamp(),
+            })
         }
         Subject::File(_) | Subject::Pdb { .. } => None,
     }

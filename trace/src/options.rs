@@ -1,6 +1,7 @@
 //! Options of traces.
 
 use crate::error::Error;
+use crate::wpp::WppSources;
 use etw_layouts_etl::{BufferHeader, Diagnostic, Schemas};
 use etw_layouts_schemas::trace;
 use std::fmt;
@@ -12,7 +13,11 @@ pub struct Options<'o> {
     pub(crate) schemas: Schemas,
     pub(crate) skips_unreadable: bool,
     notices: Option<Box<dyn FnMut(Notice) + 'o>>,
+    find_messages: Option<Box<FindMessages<'o>>>,
 }
+
+/// Finds the schemas of messages of WPP, as a library.
+type FindMessages<'o> = dyn FnMut(&WppSources) -> Option<Arc<[u8]>> + 'o;
 
 /// A report of the first pass.
 #[derive(Clone, Debug)]
@@ -100,6 +105,17 @@ impl<'o> Options<'o> {
     #[must_use]
     pub fn notices(self, notices: impl FnMut(Notice) + 'o) -> Self {
         Self { notices: Some(Box::new(notices)), ..self }
+    }
+
+    /// Calls a function for each session with messages of WPP, after its files were read, for a library with the schemas of the messages. They are used after
+    /// all other schemas.
+    #[must_use]
+    pub fn find_messages(self, find: impl FnMut(&WppSources) -> Option<Arc<[u8]>> + 'o) -> Self {
+        Self { find_messages: Some(Box::new(find)), ..self }
+    }
+
+    pub(crate) fn messages(&mut self, sources: &WppSources) -> Option<Arc<[u8]>> {
+        self.find_messages.as_mut().filter(|_| !sources.guids().is_empty())?(sources)
     }
 
     pub(crate) fn notice(&mut self, notice: Notice) {

@@ -11,6 +11,7 @@ use crate::threads::{ThreadTable, Threads};
 use crate::timer::TimerInterval;
 use crate::volumes::{Volume, Volumes};
 use crate::who::{Who, who};
+use crate::wpp::WppSources;
 use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::{Clock, Event, LogFile, Schemas};
 use etw_layouts_schemas::trace::{self, Collector};
@@ -59,6 +60,7 @@ pub struct Session {
     pub(crate) names: NameTables,
     volumes: Volumes,
     timer_interval: Option<u32>,
+    wpp: WppSources,
 }
 
 impl Session {
@@ -117,6 +119,12 @@ impl Session {
         &self.volumes.volumes
     }
 
+    /// Its messages of the Windows software trace preprocessor (WPP), and the program databases that can have their formats.
+    #[must_use]
+    pub fn wpp(&self) -> &WppSources {
+        &self.wpp
+    }
+
     /// A path of the kernel, such as `\Device\HarddiskVolume2\Windows`, as users see it. Unchanged unless the merge of the trace added the volumes.
     #[must_use]
     pub fn user_path<'p>(&self, path: &'p str) -> Cow<'p, str> {
@@ -138,6 +146,7 @@ pub(crate) struct SessionBuilder {
     volumes: Volumes,
     /// The time stamp of the first event that states the interval of the timer, and the interval before it.
     timer_interval: Option<(i64, u32)>,
+    wpp: WppSources,
     /// Whether a temporary file could not be written.
     failed: Option<io::Error>,
 }
@@ -157,6 +166,7 @@ impl SessionBuilder {
             names: NamesBuilder::new(memory / 2),
             volumes: Volumes::default(),
             timer_interval: None,
+            wpp: WppSources::default(),
             failed: None,
         }
     }
@@ -188,6 +198,7 @@ impl SessionBuilder {
         {
             self.timer_interval = Some((tick, stated.before));
         }
+        self.wpp.add(event);
         if self.host.is_none() && event.hook().is_some_and(|hook| hook >> 8 == SYSTEM_CONFIG) {
             self.host = host(event);
         }
@@ -195,8 +206,21 @@ impl SessionBuilder {
 
     /// The session.
     pub fn finish(self, options: &mut Options<'_>) -> io::Result<Session> {
-        let Self { files, log_file, clock, schemas, host, processes, threads, stacks, names, volumes, timer_interval, failed } =
-            self;
+        let Self {
+            files,
+            log_file,
+            clock,
+            schemas,
+            host,
+            processes,
+            threads,
+            stacks,
+            names,
+            volumes,
+            timer_interval,
+            wpp,
+            failed,
+        } = self;
         failed.map_or(Ok(()), Err)?;
         let (stacks, names) = (stacks.finish()?, names.finish()?);
         let bytes = stacks.file_size() + names.file_size();
@@ -216,6 +240,9 @@ impl SessionBuilder {
         }
         let library: Option<Arc<[u8]>> = collected.library().map(|library| library.bytes().into());
         let mut schemas = options.schemas.clone();
+        if let Some(messages) = options.messages(&wpp) {
+            schemas = schemas.clone().with_library(messages).unwrap_or(schemas);
+        }
         if let Some(library) = library.clone() {
             // The library was built above, so it can be read.
             schemas = schemas.clone().with_first_library(library).unwrap_or(schemas);
@@ -226,7 +253,7 @@ impl SessionBuilder {
         }
         let (processes, threads) = (processes.finish(&schemas, &clock), threads.finish(&schemas));
         let timer_interval = timer_interval.map(|(_, interval)| interval);
-        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes, timer_interval })
+        Ok(Session { files, schemas, library, host, processes, threads, stacks, names, volumes, timer_interval, wpp })
     }
 }
 

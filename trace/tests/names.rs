@@ -136,3 +136,39 @@ fn a_name_is_valid_until_its_end() {
     assert_eq!(images.each_ref().map(Option::as_deref), expected);
     assert_eq!(names.image(8, 0x1000, 15).expect("an image"), None);
 }
+
+/// Images that are loaded at one address, one after the other, have their own program databases, even if an event states it after the load. An image
+/// whose program database no event states has none.
+#[test]
+fn a_program_database_is_that_of_the_loaded_image() {
+    const IMAGE_ID: Uuid = Uuid::from_u128(0xb3e675d7_2554_4f18_830b_2762732560de);
+    let text = |text: &str| [text, "\0"].concat().encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let image = |tick, hook| {
+        let words = [0x1000_u64, 0x1000, 7, 0, 0, 0, 0].map(u64::to_le_bytes).concat();
+        Written::kernel(tick, 0, hook, [words, text("same.dll")].concat())
+    };
+    let pdb = |tick, age: u32| {
+        let head = [&0x1000_u64.to_le_bytes()[..], &7_u32.to_le_bytes(), &[9; 16], &age.to_le_bytes()].concat();
+        Written::relogged(tick, (IMAGE_ID, 36), [&head[..], b"same.pdb\0"].concat())
+    };
+    let (load, unload, start, end) = (0x030A, 0x1402, 0x1403, 0x1404);
+    let bytes = written(&[
+        image(5, start),
+        image(10, unload),
+        pdb(10, 1),
+        image(30, load),
+        pdb(31, 2),
+        image(40, unload),
+        // The event states no program database.
+        image(50, load),
+        image(60, unload),
+        image(70, load),
+        image(90, end),
+        pdb(90, 4),
+    ]);
+    let trace = open(&[("made", &bytes)]);
+    let names = trace.names(0).expect("a session");
+    let age = |tick| names.pdb(7, 0x1000, tick).expect("a name").map(|pdb| pdb.age);
+    let found = [3, 9, 30, 31, 39, 50, 59, 70, 95].map(age);
+    assert_eq!(found, [Some(1), Some(1), Some(2), Some(2), Some(2), None, None, Some(4), Some(4)]);
+}

@@ -147,7 +147,7 @@ fn frames(profile: &Profile, firefox: &mut Firefox, categories: &Categories) -> 
         let info = |frame| FrameInfo { frame, category_pair: category.into(), flags: FrameFlags::empty() };
         let offset = frame.offset.and_then(|offset| u32::try_from(offset).ok());
         let outer = match (frame.kind, &frame.module, offset) {
-            (FrameKind::Function | FrameKind::Module, Some(module), Some(offset)) => {
+            (FrameKind::Function | FrameKind::Export | FrameKind::Module, Some(module), Some(offset)) => {
                 let key = (module.clone(), frame.pdb.clone());
                 let (library, symbols) = libraries.entry(key).or_insert_with(|| (firefox.add_lib(library(frame)), Vec::new()));
                 let inside = offset.saturating_sub(frame.is_return.into());

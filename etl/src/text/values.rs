@@ -21,7 +21,7 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
                 put::hexadecimal(out, number);
                 out.push(b'"');
             }
-            Json::Code(number, name) => put::shown(out, format_args!("\"{number:#x} {name}\"")),
+            Json::Code(data, name) => put::shown(out, format_args!("\"{data} {name}\"")),
             Json::Time(time) => put::shown(out, format_args!("\"{}\"", time.rfc3339())),
             Json::Shown(value) => put::json_shown(out, value),
         },
@@ -46,8 +46,8 @@ pub enum Json<'v, 'a> {
     Text(Text<'a>),
     /// A string such as `0x1f`.
     Hexadecimal(u64),
-    /// A string such as `0xc0000005 STATUS_ACCESS_VIOLATION`.
-    Code(u64, &'static str),
+    /// A string such as `0xc0000005 STATUS_ACCESS_VIOLATION` or `5 ERROR_ACCESS_DENIED`.
+    Code(Data<'a>, &'static str),
     /// A string in the format of RFC 3339.
     Time(FileTime),
     /// A string: the value as it displays.
@@ -61,10 +61,11 @@ impl<'v, 'a> Json<'v, 'a> {
         if let Some(time) = time(value, clock) {
             return Self::Time(time);
         }
-        if let Some((number, name)) = code(value) {
-            return Self::Code(number, name);
+        if let Some(name) = code(value) {
+            return Self::Code(value.data(), name);
         }
-        let has_map = value.map.is_some();
+        // An error without a name is a string too, like the others of its field.
+        let has_map = value.map.is_some() || value.out_type == OutType::WIN32ERROR;
         match value.data() {
             Data::Text(text) => Self::Text(text),
             // JSON has no infinity.
@@ -79,21 +80,20 @@ impl<'v, 'a> Json<'v, 'a> {
     }
 }
 
-/// A status of the kernel or result of COM, and its name, if the map of the field has none. The exit status of a process is such a code after an exception
-/// only.
+/// The name of a status of the kernel, an error of Windows' functions or a result of COM, if the map of the field has none. The exit status of a process is
+/// such a code after an exception only.
 #[inline]
-fn code(value: &Value<'_>) -> Option<(u64, &'static str)> {
-    if !matches!(value.out_type, OutType::NTSTATUS | OutType::HRESULT) {
+fn code(value: &Value<'_>) -> Option<&'static str> {
+    if !matches!(value.out_type, OutType::NTSTATUS | OutType::WIN32ERROR | OutType::HRESULT) {
         return None;
     }
     let number = value.number()?;
     let code = u32::try_from(number).ok()?;
-    let name = match value.map {
+    match value.map {
         None => codes::of(value.out_type, code),
         Some(map) if map.value_name(number).is_none() => codes::exit_status(code),
         Some(_) => None,
-    };
-    Some((number, name?))
+    }
 }
 
 /// The time of a value in ticks of the clock.
@@ -108,8 +108,8 @@ fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
     if let Some(time) = time(value, clock) {
         return put::shown(out, time);
     }
-    if let Some((number, name)) = code(value) {
-        return put::shown(out, format_args!("{number:#x} {name}"));
+    if let Some(name) = code(value) {
+        return put::shown(out, format_args!("{} {name}", value.data()));
     }
     match value.data() {
         Data::Text(text) => put::quoted(out, text.chars()),

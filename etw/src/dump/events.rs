@@ -113,6 +113,7 @@ impl<'a> Events<'a> {
             printer.head(out)?;
         }
         let (processes, threads) = known(&events, &schemas);
+        let messages = printer.layout.wanted.schemas.messages();
         let (mut names, mut kinds) = (line::Names::default(), LineKinds::default());
         for ((number, timed), at) in events.iter().zip(0..) {
             printer.seen += 1;
@@ -143,7 +144,7 @@ impl<'a> Events<'a> {
             let log = Some(&session.log_file);
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.layout.payload);
-            let message = printer.layout.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
+            let message = messages.of(&timed.event);
             let (who, processes) = (Some(who), Some(&processes));
             let line = Line { session: Some(session), log, message, who, processes, ..line };
             let fault = printer.event(&line, &mut names, &mut kinds, out)?;

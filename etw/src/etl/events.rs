@@ -2,7 +2,7 @@
 
 use super::symbols::StackSymbols;
 use super::traces::{Files, Opened};
-use super::{Done, one_pass};
+use super::{Done, messages, one_pass};
 use crate::input::{self, Input};
 use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
@@ -11,10 +11,11 @@ use crate::output::printer::{Layout, PrintOptions, Printer};
 use crate::output::stack::EventStack;
 use crate::output::stop::Stop;
 use crate::output::{Choices, Format, Output, choice};
+use crate::wpp::WppMessages;
 use etw_layouts_answers::{Frames, Functions};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::{Diagnostic, Filter, names as etl_names};
+use etw_layouts_etl::{Diagnostic, Filter, HeaderType, names as etl_names};
 use etw_layouts_trace::{self as trace, Order, Slice, Trace, in_order};
 use std::collections::BTreeSet;
 use std::thread;
@@ -100,7 +101,8 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     if args.stacks && out.format == Format::Csv {
         return Err(Stop::Input("call stacks have no form in CSV; use --format json or --format text with --stacks".into()));
     }
-    let functions = args.symbols.functions(args.stacks).map_err(Stop::Input)?;
+    let functions = if args.stacks { args.symbols.all().map_err(Stop::Input)? } else { Functions::default() };
+    let mut pdbs = args.symbols.search().map_err(Stop::Input)?;
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     let traces = match args.order {
@@ -112,7 +114,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         if printer.is_done() {
             break;
         }
-        let mut opened = Opened::read(files, &args.asked.wanted.schemas, out, |_| {})?;
+        let mut opened = Opened::read_with(files, &args.asked.wanted.schemas, &mut pdbs, out, |_| {})?;
         done.unusable += opened.unusable;
         printer.head(out)?;
         if args.strict && opened.outcome() == Outcome::Differs {
@@ -137,7 +139,7 @@ fn print(
     out: &mut Output,
 ) -> Result<(), Stop> {
     let filters = opened.filters(printer.layout.wanted);
-    let Opened { trace, files, .. } = opened;
+    let Opened { trace, files, messages: known, .. } = opened;
     let (slices, is_ordered) = trace.slices(None, args.order, MEMORY);
     let names: Vec<_> = trace.files().iter().map(|file| Name::new(file.name())).collect();
     if !is_ordered && let Some(file) = files.first() {
@@ -146,7 +148,9 @@ fn print(
     let left = printer.left();
     let is_limited = args.strict || left < u64::MAX || out.is_terminal;
     let threads = if is_limited { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-    let work = Work { filters, names, printer: &printer.layout.clone(), stacks: args.stacks.then_some(functions) };
+    let work =
+        Work { filters, names, printer: &printer.layout.clone(), messages: known, stacks: args.stacks.then_some(functions) };
+    let mut without_format = 0;
     let result = in_order(
         slices,
         threads,
@@ -156,6 +160,7 @@ fn print(
             let mut chunk = chunk.map_err(|why| Some(why.into()))?;
             printer.seen += chunk.seen;
             printer.printed(chunk.printed, &mut chunk.fields);
+            without_format += chunk.without_format;
             out.put_all(&mut chunk.text).map_err(|error| Some(error.into()))?;
             for (file, diagnostic) in &chunk.diagnostics {
                 files[*file].diagnostic(diagnostic, out);
@@ -166,6 +171,9 @@ fn print(
             if printer.is_done() { Err(None) } else { Ok(()) }
         },
     );
+    if let (1.., Some(file)) = (without_format, files.first()) {
+        file.note(messages::without_format(without_format, trace.sessions()), out);
+    }
     match result {
         Ok(()) | Err(None) => Ok(()),
         Err(Some(stop)) => Err(stop),
@@ -178,6 +186,7 @@ struct Work<'w> {
     filters: Vec<Filter>,
     names: Vec<Name>,
     printer: &'w Layout<'w>,
+    messages: &'w WppMessages,
     /// The functions of program databases, if call stacks are printed.
     stacks: Option<&'w Functions>,
 }
@@ -192,6 +201,8 @@ struct Chunk {
     fields: BTreeSet<&'static str>,
     /// Diagnostics of events, each with the index of its file.
     diagnostics: Vec<(usize, Diagnostic)>,
+    /// The number of WPP messages without a known format.
+    without_format: u64,
 }
 
 /// The state of a thread.
@@ -247,6 +258,8 @@ impl Work<'_> {
                     return;
                 }
             };
+            let is_message = event.header().header_type() == HeaderType::Message;
+            chunk.without_format += u64::from(is_message && self.messages.of(&event.header()).is_none());
             let kinds = &mut kinds[event.session_index()];
             if let Some(fault) = self.line(&event, stack.as_ref(), names, kinds, &mut chunk.text) {
                 let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
@@ -271,11 +284,11 @@ impl Work<'_> {
         out: &mut Vec<u8>,
     ) -> Option<Fault> {
         let header = event.header();
-        let Layout { payload, wanted, .. } = *self.printer;
+        let payload = self.printer.payload;
         let line = Line {
             who: self.printer.has_who().then(|| event.who()),
             stack,
-            ..Line::of_event(&self.names[event.file_index()], event, &header, &wanted.schemas, payload)
+            ..Line::of_event(&self.names[event.file_index()], event, &header, self.messages, payload)
         };
         self.printer.write(&line, names, kinds, out)
     }

@@ -10,6 +10,7 @@ mod export;
 mod info;
 mod lost;
 mod manifest;
+mod messages;
 mod one_pass;
 mod pcap;
 mod processes;

@@ -24,6 +24,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
     let (file, mut reported) = (Name::new(source.name), Reported::new(source.name, out));
     let mut buffers = source.reader()?;
     let wanted = printer.layout.wanted;
+    let messages = wanted.schemas.messages();
     let (log, schemas) = (buffers.log_file().clone(), wanted.schemas.of_trace(buffers.log_file()));
     let (clock, filter) = (log.to_clock(), wanted.filter(log.start_time, &schemas));
     let note = "read once: processes are those of headers, and schemas in the trace are not used";
@@ -53,7 +54,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
                     let line = Line {
                         clock: Some(clock),
                         log: Some(&log),
-                        message: wanted.schemas.messages().and_then(|messages| messages.of(&event)),
+                        message: messages.of(&event),
                         ..Line::new(&file, &event, &schemas, origin, time, printer.layout.payload)
                     };
                     if let Some(fault) = printer.event(&line, &mut text_names, &mut kinds, out)? {

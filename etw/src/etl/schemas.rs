@@ -1,6 +1,7 @@
 //! `schemas`.
 
 use super::Done;
+use super::symbols::MessageSymbols;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::object::object;
@@ -10,6 +11,7 @@ use crate::schemas::SchemaOptions;
 use crate::wpp;
 use etw_layouts_etl::{Decoded, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use etw_layouts_schemas::tmf::WppMessage;
+use etw_layouts_trace::{ImagePdb, Session, WppSources};
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,7 +28,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// --tmf, the specs of kernel events, and the built-in catalogue.
 ///
 /// For messages of WPP without a text, the output has the .tmf file that they need, and the symbol files (PDB) of the programs
-/// that wrote them, if the session has events with their names.
+/// that wrote them, if the session has events with their names. Private PDBs have the texts, too: --tmf reads a PDB, and
+/// --symbol-path finds those that the session names.
 ///
 ///     etw etl schemas trace.etl
 ///     etw etl schemas --format json folder
@@ -37,6 +40,8 @@ pub struct Args {
     pub(crate) files: input::Files,
     #[command(flatten)]
     pub(crate) schemas: SchemaOptions,
+    #[command(flatten)]
+    symbols: MessageSymbols,
 }
 
 /// The maximum number of kinds of events that are counted separately.
@@ -46,17 +51,19 @@ const MAX_KINDS: usize = 1 << 14;
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
+    let mut pdbs = args.symbols.search().map_err(Stop::Input)?;
     for files in files.by_session() {
-        let opened = Opened::read(files, &args.schemas, out, |_| {})?;
+        let opened = Opened::read_with(files, &args.schemas, &mut pdbs, out, |_| {})?;
         done.unusable += opened.unusable;
         for (number, file) in opened.files.iter().enumerate().filter(|(_, file)| file.is_readable) {
             let mut used = Used::default();
             for event in opened.trace.events_of(number).in_file_order() {
                 let event = event?;
                 let header = event.header();
-                used.add(&header, event.schemas(), args.schemas.messages().and_then(|messages| messages.of(&header)));
+                used.add(&header, event.schemas(), opened.messages.of(&header));
             }
-            out.line(&used.document(&file.name))?;
+            let sources = opened.trace.session_of(number).map(Session::wpp);
+            out.line(&used.document(&file.name, sources.into_iter().flat_map(WppSources::pdbs)))?;
         }
         done.add(opened.end(out));
     }
@@ -106,20 +113,16 @@ fn serialize_faults<S: Serializer>(faults: &BTreeMap<(usize, String), u64>, seri
 const FAULTS: usize = 16;
 
 /// A symbol file of a program that wrote WPP messages, as an event names it.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Serialize)]
-struct Pdb {
-    name: String,
+#[derive(Serialize)]
+struct Pdb<'a> {
+    name: &'a str,
     guid: String,
-    age: u64,
+    age: u32,
 }
-
-/// The maximum number of symbol files to keep.
-const MAX_PDBS: usize = 1024;
 
 #[derive(Default)]
 struct Used {
     events: u64,
-    pdbs: BTreeSet<Pdb>,
     kinds: HashMap<Key, Kind>,
     /// Events of kinds that are not counted separately.
     uncounted: u64,
@@ -129,7 +132,6 @@ impl Used {
     fn add(&mut self, event: &Event<'_>, schemas: &Schemas, message: Option<&WppMessage>) {
         self.events += 1;
         let decoded = event.decode(schemas);
-        self.pdbs.extend(decoded.as_ref().and_then(pdb).filter(|_| self.pdbs.len() < MAX_PDBS));
         let key = key(event, decoded.as_ref());
         if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&key) {
             self.uncounted += 1;
@@ -159,7 +161,7 @@ impl Used {
         }
     }
 
-    fn document<'a>(&'a self, file: &'a str) -> Document<'a> {
+    fn document<'a>(&'a self, file: &'a str, pdbs: impl Iterator<Item = &'a ImagePdb>) -> Document<'a> {
         let mut sources: BTreeMap<_, Source> = BTreeMap::new();
         let mut kinds: Vec<_> = self.kinds.values().collect();
         kinds.sort_by_key(|kind| (Reverse(kind.events), &kind.name, kind.version));
@@ -181,19 +183,10 @@ impl Used {
             partial: listed(&|kind| kind.source != NONE && kind.whole < kind.events),
             disputed: listed(&|kind| kind.is_disputed),
             earlier: listed(&|kind| kind.earlier.is_some()),
-            pdbs: self.pdbs.iter().collect(),
+            pdbs: pdbs.map(|ImagePdb { name, guid, age, .. }| Pdb { name, guid: guid.to_string(), age: *age }).collect(),
             uncounted: self.uncounted,
         }
     }
-}
-
-/// The symbol file that an event of the session names.
-fn pdb(decoded: &Decoded<'_>) -> Option<Pdb> {
-    if (decoded.schema.provider, decoded.schema.event) != ("EventTraceEvent", "DbgIdRSDS") {
-        return None;
-    }
-    let text = |name: &str| decoded.get(name).map(|value| value.to_string());
-    Some(Pdb { name: text("PdbName")?, guid: text("Guid")?, age: decoded.get("Age")?.number()? })
 }
 
 /// The file with the text of a message of WPP.
@@ -265,7 +258,7 @@ struct Document<'a> {
     /// Events of a later version than their schema.
     earlier: Vec<&'a Kind>,
     /// Symbol files of the programs that wrote messages of WPP. Their private versions contain the texts.
-    pdbs: Vec<&'a Pdb>,
+    pdbs: Vec<Pdb<'a>>,
     /// Events of further kinds, which the lists do not contain.
     uncounted: u64,
 }
@@ -326,7 +319,7 @@ impl Display for Document<'_> {
             }
         }
         if self.without.iter().any(|kind| kind.needs.is_some()) {
-            write!(f, "\n\nWPP messages: give their .tmf files with --tmf; `tracepdb` makes them from private symbol files")?;
+            write!(f, "\n\nWPP messages: give their .tmf files, or the private symbol files (PDB), with --tmf or --symbol-path")?;
             for Pdb { name, guid, age } in &self.pdbs {
                 write!(f, "\n{:>14}  {} {guid} age {age}", "of", Escaped(name))?;
             }

@@ -1,12 +1,13 @@
-//! The functions of images in call stacks, by PDBs along the symbol path.
+//! PDBs along the symbol path: the functions of images in call stacks, and messages of WPP.
 
 use crate::object::object;
 use crate::output::{Escaped, Output, Several};
 use crate::symbol_options::home_cache;
-use etw_layouts_answers::Functions;
-use etw_layouts_symbols::store::SymbolPath;
+use etw_layouts_answers::{Functions, PdbFailure};
+use etw_layouts_symbols::store::{Reason, SymbolPath};
 use etw_layouts_symbols::{Pdb, load};
 use etw_layouts_trace::ImagePdb;
+use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
@@ -14,14 +15,33 @@ use std::path::Path;
 #[derive(Default, clap::Args)]
 pub struct StackSymbols {
     /// Find the functions in call stacks in PDBs along this path, in the syntax of the Windows debuggers: folders, srv*CACHE*URL or
-    /// cache*FOLDER, separated by `;` [default: the value of _NT_SYMBOL_PATH]. The trace names the PDB of each image. Downloads
+    /// cache*FOLDER, separated by `;` [default: the value of _NT_SYMBOL_PATH]. The trace names the PDB of each image. For an image without a
+    /// PDB, its exports are used if a folder of the path has the image. `etw etl events` finds the formats of WPP messages in private PDBs, too. Downloads
     /// without a CACHE are stored in .cache/etw/symbols of the home folder. With an empty PATH, no PDB is read.
     #[arg(long, value_name = "PATH")]
     symbol_path: Option<String>,
 }
 
-/// The number of PDBs to report that cannot be used.
-const FAILURES: usize = 8;
+/// Where the messages of WPP are found.
+#[derive(clap::Args)]
+pub struct MessageSymbols {
+    /// Find the formats of WPP messages in PDBs along this path, in the syntax of the Windows debuggers: folders, srv*CACHE*URL or
+    /// cache*FOLDER, separated by `;` [default: the value of _NT_SYMBOL_PATH]. The trace names the PDBs; private PDBs have formats. Downloads
+    /// without a CACHE are stored in .cache/etw/symbols of the home folder. With an empty PATH, no PDB is read.
+    #[arg(long, value_name = "PATH")]
+    symbol_path: Option<String>,
+}
+
+impl MessageSymbols {
+    /// The PDBs.
+    ///
+    /// # Errors
+    ///
+    /// The symbol path is invalid.
+    pub fn search(&self) -> Result<Option<PdbSearch>, String> {
+        PdbSearch::new(self.symbol_path.as_deref())
+    }
+}
 
 impl StackSymbols {
     /// The functions, which are searched only if stacks are needed.
@@ -32,40 +52,113 @@ impl StackSymbols {
     pub fn functions(&self, are_needed: bool) -> Result<Functions, String> {
         if self.symbol_path.is_some() && !are_needed {
             return Err(
-                "--symbol-path has no effect without names of functions; add --stacks, or the key `function` or `stack` in --by"
-                    .into(),
+                "--symbol-path has no effect without names of functions; add the key `function` or `stack` in --by".into()
             );
         }
-        let path = self.symbol_path.clone().or_else(|| env::var("_NT_SYMBOL_PATH").ok()).filter(|path| !path.trim().is_empty());
-        let Some(path) = path.filter(|_| are_needed) else { return Ok(Functions::default()) };
-        let cache = home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
-        let path = SymbolPath::parse(&path, &cache).map_err(|error| error.to_string())?;
-        Ok(Functions::new(move |pdb| {
-            let found = path.find(&in_store(pdb), &mut |_, _| {}).map_err(|_| NOT_FOUND.to_owned())?;
-            load(&found).map_err(|error| format!("{}: {error}", found.display()))
-        }))
+        if are_needed { self.all() } else { Ok(Functions::default()) }
+    }
+
+    /// The functions.
+    ///
+    /// # Errors
+    ///
+    /// The symbol path is invalid.
+    pub fn all(&self) -> Result<Functions, String> {
+        let search = self.search()?;
+        let Some(mut search) = search else { return Ok(Functions::default()) };
+        let path = search.path.clone();
+        let functions = Functions::new(move |pdb| search.read(pdb));
+        Ok(functions.with_exports(move |image, pdb| path.find_exports(image, pdb.map(in_store).as_ref())))
+    }
+
+    /// The PDBs along the path.
+    ///
+    /// # Errors
+    ///
+    /// The symbol path is invalid.
+    pub fn search(&self) -> Result<Option<PdbSearch>, String> {
+        PdbSearch::new(self.symbol_path.as_deref())
     }
 
     /// Reports the PDBs that were not found, or cannot be used.
     pub fn report(&self, functions: &Functions, out: &Output) {
-        let failures = functions.failures();
-        let (absent, wrong): (Vec<_>, Vec<_>) = failures.iter().partition(|(_, why)| *why == NOT_FOUND);
-        if !absent.is_empty() {
-            let note = format!("{} not found along the symbol path", Several(absent.len() as u64, "PDB"));
-            out.say(format_args!("note: {note}"), &object! { note: &note });
-        }
-        for (pdb, why) in wrong.iter().take(FAILURES) {
-            let note = format!("{}: {why}", path_in_store(pdb));
-            out.say(format_args!("note: {}", Escaped(&note)), &object! { note: &note });
-        }
-        if let more @ 1.. = wrong.len().saturating_sub(FAILURES) {
-            let note = format!("{} more cannot be used", Several(more as u64, "PDB"));
-            out.say(format_args!("note: {note}"), &object! { note: &note });
-        }
+        report(&functions.failures(), out);
     }
 }
 
-const NOT_FOUND: &str = "not found along the symbol path";
+/// A search for PDBs along a symbol path.
+pub struct PdbSearch {
+    path: SymbolPath,
+    /// The number of PDBs for which a server did not respond.
+    unreachable: u32,
+}
+
+/// The number of PDBs for which a server does not respond, after which servers are not contacted any more.
+const MAX_UNREACHABLE: u32 = 3;
+
+impl PdbSearch {
+    /// The search along a path, or else along that of the environment; `None` without a path.
+    fn new(path: Option<&str>) -> Result<Option<Self>, String> {
+        let path = path.map(str::to_owned).or_else(|| env::var("_NT_SYMBOL_PATH").ok()).filter(|path| !path.trim().is_empty());
+        let Some(path) = path else { return Ok(None) };
+        let cache = home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
+        let path = SymbolPath::parse(&path, &cache).map_err(|error| error.to_string())?;
+        Ok(Some(Self { path, unreachable: 0 }))
+    }
+
+    /// Reads a PDB.
+    pub fn read(&mut self, pdb: &ImagePdb) -> Result<Vec<u8>, PdbFailure> {
+        let found = self.path.find(&in_store(pdb), &mut |_, _| {}).map_err(|error| {
+            let cause = error.cause();
+            let reason = cause.map_or(Reason::NotFound, |cause| cause.reason);
+            if self.unreachable >= MAX_UNREACHABLE && reason == Reason::NotFound {
+                let detail = format!("servers not contacted after {MAX_UNREACHABLE} PDBs without a response");
+                return PdbFailure { reason: Reason::Unreachable, detail };
+            }
+            if reason == Reason::Unreachable {
+                self.unreachable += 1;
+                if self.unreachable >= MAX_UNREACHABLE {
+                    self.path = self.path.without_servers();
+                }
+            }
+            PdbFailure { reason, detail: cause.map_or(String::new(), |cause| format!("{}: {}", cause.place, cause.answer)) }
+        })?;
+        load(&found).map_err(|error| PdbFailure::unusable(format!("{}: {error}", found.display())))
+    }
+}
+
+/// The number of PDBs to report that cannot be used.
+const FAILURES: usize = 8;
+
+/// Reports the PDBs that cannot be read, by reason.
+pub fn report(failures: &BTreeMap<ImagePdb, PdbFailure>, out: &Output) {
+    let note = |note: String| out.say(format_args!("note: {}", Escaped(&note)), &object! { note: &note });
+    let of = |reason: Reason| failures.iter().filter(move |(_, failure)| failure.reason == reason);
+    let counted = |reason, problem: &str, remedy: &str| {
+        let mut all = of(reason);
+        let Some((_, first)) = all.next() else { return };
+        let (count, detail) = (1 + all.count() as u64, &first.detail);
+        note(match reason {
+            Reason::NotFound => format!("{} {problem}; {remedy}", Several(count, "PDB")),
+            _ => {
+                format!("{} {problem} ({}{detail}); {remedy}", Several(count, "PDB"), if count > 1 { "the first: " } else { "" })
+            }
+        });
+    };
+    counted(Reason::NotFound, "not found along the symbol path", "add a folder or server that has them");
+    counted(Reason::Refused, "not read: access refused", "check the permissions of the folder, or the account for the server");
+    counted(
+        Reason::Unreachable,
+        "not read: the symbol server does not respond",
+        "check the network and the proxy, and try again",
+    );
+    for (pdb, PdbFailure { detail, .. }) in of(Reason::Unusable).take(FAILURES) {
+        note(format!("{}: {detail}", path_in_store(pdb)));
+    }
+    if let more @ 1.. = of(Reason::Unusable).count().saturating_sub(FAILURES) {
+        note(format!("{} more cannot be used", Several(more as u64, "PDB")));
+    }
+}
 
 /// The PDB as symbol stores name it: by its file name.
 pub fn in_store(pdb: &ImagePdb) -> Pdb {

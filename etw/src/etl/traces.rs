@@ -1,5 +1,7 @@
 //! Input files as traces.
 
+use super::messages;
+use super::symbols::PdbSearch;
 use crate::input::{Input, kind};
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::Stop;
@@ -7,6 +9,7 @@ use crate::output::tally::{Tally, is_of_file};
 use crate::output::{Grouped, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
+use crate::wpp::WppMessages;
 use etw_layouts_cli::{Outcome, unreadable};
 use etw_layouts_etl::{BufferHeader, Diagnostic, Filter, LogFile};
 #[cfg(feature = "table")]
@@ -34,6 +37,8 @@ pub struct Files {
 pub struct Opened {
     pub trace: Trace,
     pub files: Vec<Reported>,
+    /// The messages of WPP: those that the user named, and those of PDBs that the trace names.
+    pub messages: Arc<WppMessages>,
     /// The number of files that cannot be read to their end, which were reported.
     pub unusable: usize,
 }
@@ -150,10 +155,21 @@ impl Opened {
         out: &Output,
         buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
+        Self::read_with(files, schemas, &mut None, out, buffer)
+    }
+
+    /// Reads the files once, and finds messages of WPP in the PDBs that they name.
+    pub fn read_with(
+        files: Vec<File>,
+        schemas: &SchemaOptions,
+        pdbs: &mut Option<PdbSearch>,
+        out: &Output,
+        buffer: impl FnMut(&BufferHeader),
+    ) -> Result<Self, Stop> {
         let reported =
             files.iter().map(|File { file, progress }| Reported { progress: progress.bar(), ..Reported::new(file.name(), out) });
         let reported = reported.collect();
-        Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, out, buffer)
+        Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, pdbs, out, buffer)
     }
 
     /// Reads files once. Reports their diagnostics, and calls `buffer` with the header of each buffer.
@@ -161,10 +177,12 @@ impl Opened {
         files: Vec<TraceFile>,
         mut reported: Vec<Reported>,
         schemas: &SchemaOptions,
+        pdbs: &mut Option<PdbSearch>,
         out: &Output,
         mut buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
         let (mut unusable, mut kept, mut more) = (0, 0, 0);
+        let mut known = schemas.messages();
         let options = Options::new().schemas(schemas.of_any()).skip_unreadable().notices(|notice| match notice {
             Notice::Diagnostic { file, diagnostic } => reported[file].diagnostic(&diagnostic, out),
             Notice::Schema { file, diagnostic } if kept < SCHEMAS => {
@@ -189,6 +207,10 @@ impl Opened {
             Notice::Buffer { header, .. } => buffer(&header),
             _ => {}
         });
+        let options = match pdbs {
+            Some(search) => options.find_messages(|sources| messages::find(search, sources, Arc::make_mut(&mut known), out)),
+            None => options,
+        };
         let trace = Trace::new(files, options);
         // Only payloads that schemas do not cover are found later.
         for Reported { name, tally, progress, .. } in &mut reported {
@@ -208,7 +230,7 @@ impl Opened {
         if let (count @ 1.., Some(first)) = (more, reported.first()) {
             first.note(format!("{count} more schemas not used"), out);
         }
-        Ok(Self { trace, files: reported, unusable })
+        Ok(Self { trace, files: reported, messages: known, unusable })
     }
 
     /// The filter of each file.

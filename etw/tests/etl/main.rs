@@ -16,6 +16,7 @@ mod info;
 mod kernel;
 mod manifest;
 mod merged;
+mod messages;
 mod names;
 mod packets;
 mod packets_damaged;

@@ -101,10 +101,22 @@ fn functions_of_a_compiled_program() {
     let guid = Uuid::from_bytes_le(image[record..record + 16].try_into().unwrap());
     assert_eq!((status, out), (0, format!("traced.pdb/{:X}1/traced.pdb\n", guid.simple())));
     assert!(err.contains("2 frames without a function in traced.dll") && err.contains("1 PDB not found"), "{err}");
+    // Without the PDB, the image names its exports.
+    fs::copy(pdb.with_extension("dll"), empty.join("traced.dll")).unwrap();
+    let (_, out, err) = run(&["events", "--stacks", "--symbol-path", &text(&empty), "--format", "json", &file]);
+    let event = json(&out).into_iter().find(|event| !event["stack"].is_null()).unwrap();
+    let (frame, distance) = (&event["stack"][1], stop - 0x1000);
+    assert_eq!((&frame["kind"], &frame["function"], &frame["line"]), (&json!("export"), &json!("outer (export)"), &Value::Null));
+    assert_eq!(frame["export_offset"], distance);
+    assert!(err.contains("1 PDB not found along the symbol path; add a folder"), "{err}");
+    let (_, out, _) = run(&["events", "--stacks", "--symbol-path", &text(&empty), &file]);
+    assert!(out.contains(&format!("  outer (export)  ({distance:#x} bytes after it)\n")), "{out}");
+    let (folded, _) = profile("folded", &text(&empty));
+    assert_eq!(String::from_utf8(folded).unwrap(), "process 7;thread 5;outer (export);0xfffff80000000000 2\n");
     // What is not a PDB is reported.
     fs::write(empty.join("traced.pdb"), "no PDB").unwrap();
     let (_, _, err) = run(&["events", "--stacks", "--symbol-path", &text(&empty), &file]);
-    assert!(err.contains("1 PDB not found along the symbol path"), "{err}");
+    assert!(err.contains("traced.pdb: is not a PDB: it begins with `no PDB`") && !err.contains("not found"), "{err}");
 }
 
 /// A trace without samples, and filters that nothing matches, have no profile, and the error states what is missing.

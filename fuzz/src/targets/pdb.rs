@@ -1,9 +1,10 @@
-//! Program databases: MSF and MSFZ.
+//! Program databases: MSF and MSFZ, and messages in them.
 
 use super::snapshot;
+use etw_layouts_schemas::tmf;
 use etw_layouts_symbols::{MAX_PDB, Wanted, pdb};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use test_support::pdb::{file, streams, words};
+use test_support::pdb::{container, file, record, streams, words};
 
 /// Conversion to a snapshot keeps the facts of a file. The work is limited in proportion to the size of the file, even for
 /// types that embed each other many times.
@@ -20,11 +21,42 @@ pub fn run(input: &[u8]) {
     if let Err(error) = pdb::globals(input, &["EtwpDebuggerData"].into()) {
         assert!(!error.to_string().is_empty());
     }
+    if let Ok((messages, schemas)) = tmf::read_pdb(input) {
+        // The shortest message has a GUID, a name, a number and a format.
+        let bytes = if pdb::is_pdb(input) && input.starts_with(b"Microsoft C/C++") { input.len() } else { MAX_PDB as usize };
+        assert!(messages.len() <= bytes / 40 && schemas.errors.len() <= schemas.errors_total);
+    }
 }
 
-/// A synthetic database in every container.
+/// A synthetic database in every container, and one with messages.
 pub fn seeds() -> Vec<Vec<u8>> {
-    vec![file(), msfz(false), msfz(true)]
+    vec![file(), msfz(false), msfz(true), annotated()]
+}
+
+/// A module with a function that has a message.
+fn annotated() -> Vec<u8> {
+    let texts = [
+        "TMF:",
+        "1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 a // SRC=a.c",
+        "#typev a_c1 10 \"%10!d!\" // LEVEL=INFO",
+        "{",
+        "x, ItemLong -- 10",
+        "}",
+    ];
+    let texts = texts.map(|text| format!("{text}\0")).concat();
+    let annotation = record(0x1019, &[&[0; 6], &6_u16.to_le_bytes()[..], texts.as_bytes()].concat());
+    let end = 4 + 48 + annotation.len() as u32;
+    let function = record(0x1110, &[&words(&[0, end])[..], &[0; 27], b"function\0"].concat());
+    let symbols = [&words(&[4])[..], &function, &annotation, &record(6, &[])].concat();
+    let mut streams = streams();
+    let mut entry = vec![0; 64];
+    entry[34..36].copy_from_slice(&(streams.len() as u16).to_le_bytes());
+    entry[36..40].copy_from_slice(&(symbols.len() as u32).to_le_bytes());
+    entry.extend(b"a.obj\0a.lib\0");
+    streams[3][24..28].copy_from_slice(&(entry.len() as u32).to_le_bytes());
+    streams[3].extend(entry);
+    streams.push(symbols);
+    container(&streams)
 }
 
 /// All streams in one chunk.

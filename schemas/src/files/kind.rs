@@ -10,6 +10,8 @@ use std::path::Path;
 pub(super) enum Content {
     Manifest(Vec<u8>),
     Tmf(Vec<u8>),
+    #[cfg(feature = "pdb")]
+    Pdb(Vec<u8>),
     /// Possibly a program, library, driver or language file.
     Binary(File),
     Other,
@@ -25,6 +27,10 @@ pub(super) fn content(path: &Path) -> io::Result<Content> {
     file.by_ref().take(HEAD).read_to_end(&mut head)?;
     if head.starts_with(b"MZ") {
         return Ok(Content::Binary(file));
+    }
+    #[cfg(feature = "pdb")]
+    if etw_layouts_symbols::pdb::is_pdb(&head) {
+        return etw_layouts_symbols::load(path).map(Content::Pdb);
     }
     let is_xml = manifest::is_xml(&head);
     if !is_xml && !tmf::is_tmf(&head) || file.metadata()?.len() > MAX_MANIFEST {

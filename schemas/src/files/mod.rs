@@ -1,5 +1,5 @@
 //! Reads schemas from files and folders that a user names, such as the System32 folder of a mounted disk image: manifests, PE files with
-//! their language files, and TMF files. Files are recognized by their content.
+//! their language files, TMF files, and program databases. Files are recognized by their content.
 
 mod kind;
 mod languages;
@@ -23,7 +23,7 @@ pub struct PathSchemas {
     pub files: Vec<FileSchemas>,
     /// Files and folders that cannot be read, and files with corrupt schemas.
     pub unusable: Vec<UnusableFile>,
-    /// Number of files without schemas: other formats, and PE files without the resource.
+    /// Number of files without schemas: other formats, PE files without the resource, and program databases without messages.
     pub others: usize,
 }
 
@@ -37,7 +37,7 @@ pub struct FileSchemas {
     pub format: Format,
     /// Providers, and errors in parts that are left out.
     pub schemas: Schemas,
-    /// Messages of a TMF file.
+    /// Messages of a TMF file or a program database.
     pub messages: Vec<WppMessage>,
     /// The language file with messages of a PE file, if there is one.
     pub language_file: Option<PathBuf>,
@@ -53,6 +53,8 @@ pub enum Format {
     Binary,
     /// Messages of WPP.
     Tmf,
+    /// A program database with messages of WPP.
+    Pdb,
 }
 
 /// A file or folder that cannot be used.
@@ -147,6 +149,12 @@ fn of_content(path: &Path, content: Content, languages: &Languages) -> Result<Op
             let mut schemas = Schemas::default();
             errors.into_iter().for_each(|error: SchemaError| schemas.report(error));
             Some(FileSchemas { messages, ..FileSchemas::new(path, Format::Tmf, schemas) })
+        }
+        #[cfg(feature = "pdb")]
+        Content::Pdb(bytes) => {
+            let (messages, schemas) = crate::tmf::read_pdb(&bytes).map_err(|error| unusable(error.to_string()))?;
+            let has_any = !messages.is_empty() || schemas.errors_total > 0;
+            has_any.then(|| FileSchemas { messages, ..file(Format::Pdb, schemas) })
         }
         Content::Binary(opened) => {
             let binary = crate::binary::open(opened, || languages.of(path)).map_err(|error| unusable(path, &error))?;

@@ -4,6 +4,7 @@ use super::WppMessage;
 use super::argument::{WppArgument, WppType};
 use crate::schemas::SchemaError;
 use etw_layouts_payload::Uuid;
+use std::sync::Arc;
 
 /// Whether bytes begin like a TMF file.
 pub fn is_tmf(bytes: &[u8]) -> bool {
@@ -61,15 +62,15 @@ pub fn read(bytes: &[u8]) -> (Vec<WppMessage>, Vec<SchemaError>) {
 }
 
 /// A line of a source file: `GUID COMPONENT // SRC=…`.
-fn guid(line: &str) -> Option<(Uuid, String)> {
+fn guid(line: &str) -> Option<(Uuid, Arc<str>)> {
     let (guid, rest) = line.split_at_checked(36)?;
     let guid = Uuid::try_parse(guid).ok()?;
     let component = rest.split("//").next().unwrap_or_default().trim();
-    (rest.is_empty() || rest.starts_with([' ', '\t', ','])).then(|| (guid, component.trim_start_matches(',').trim().to_owned()))
+    (rest.is_empty() || rest.starts_with([' ', '\t', ','])).then(|| (guid, component.trim_start_matches(',').trim().into()))
 }
 
 /// A line of a message: `#typev NAME NUMBER "FORMAT" // LEVEL=… FLAGS=… FUNC=…`.
-fn message(line: &str, (guid, component): &(Uuid, String)) -> Result<WppMessage, &'static str> {
+fn message(line: &str, (guid, component): &(Uuid, Arc<str>)) -> Result<WppMessage, &'static str> {
     let (head, rest) = line.split_once('"').ok_or("message without a format")?;
     let (format, comment) = match rest.rfind("\" //") {
         Some(end) => rest.split_at(end),
@@ -80,21 +81,16 @@ fn message(line: &str, (guid, component): &(Uuid, String)) -> Result<WppMessage,
     let number = words.next().and_then(|number| number.parse().ok()).ok_or("message without a number")?;
     let stated = |key: &str| {
         let value = comment.split_once(key).map_or("", |(_, value)| value);
-        value
-            .split_whitespace()
-            .next()
-            .filter(|value| !KEYS.iter().any(|key| value.starts_with(key)))
-            .unwrap_or_default()
-            .to_owned()
+        value.split_whitespace().next().filter(|value| !KEYS.iter().any(|key| value.starts_with(key))).unwrap_or_default()
     };
     Ok(WppMessage {
         guid: *guid,
         number,
         component: component.clone(),
         name: name.to_owned(),
-        level: stated(KEYS[0]),
-        flags: stated(KEYS[1]),
-        function: stated(KEYS[2]),
+        level: stated(KEYS[0]).to_owned(),
+        flags: stated(KEYS[1]).to_owned(),
+        function: stated(KEYS[2]).into(),
         format: format.strip_prefix("%0").unwrap_or(format).to_owned(),
         arguments: Vec::new(),
     })

@@ -12,7 +12,7 @@ impl WppMessage {
         let mut maps = Vec::new();
         let fields = self.arguments.iter().map(|argument| field(argument, &mut maps)).collect();
         let event = Event { id: self.number, symbol: self.name.clone(), fields, ..Event::default() };
-        Provider { guid: self.guid, name: self.component.clone(), maps, events: vec![event], ..Provider::default() }
+        Provider { guid: self.guid, name: self.component.to_string(), maps, events: vec![event], ..Provider::default() }
     }
 }
 

@@ -19,6 +19,10 @@ pub(super) fn recognizes(input: &[u8]) -> bool {
     others.into_iter().any(|magic| input.starts_with(magic)) || begins(input)
 }
 
+pub(super) fn is_pdb(input: &[u8]) -> bool {
+    input.starts_with(FAMILY) || input.starts_with(MSFZ)
+}
+
 #[cfg(feature = "store")]
 pub(super) fn is_compressed(input: &[u8]) -> bool {
     input.starts_with(MSFZ)

@@ -1,6 +1,7 @@
 //! Compressed store entries: cabinets with a single file.
 
-use super::MAX_FILE;
+use super::search::Problem;
+use super::{MAX_FILE, Reason};
 use cab::Cabinet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,15 +19,16 @@ pub(super) fn is(file: &mut File) -> io::Result<bool> {
 /// # Errors
 ///
 /// The problem of the cabinet, phrased to follow its name.
-pub(super) fn expand(mut file: impl Read + Seek, to: &mut File) -> Result<(), String> {
-    let damaged = |error: io::Error| format!("is a cabinet that cannot be expanded ({error})");
+pub(super) fn expand(mut file: impl Read + Seek, to: &mut File) -> Result<(), Problem> {
+    let unusable = |answer: String| (Reason::Unusable, answer);
+    let damaged = |error: io::Error| unusable(format!("is a cabinet that cannot be expanded ({error})"));
     if first_offset(&mut file).map_err(damaged)? != 0 {
-        return Err("is a cabinet with other data before its file".to_owned());
+        return Err(unusable("is a cabinet with other data before its file".to_owned()));
     }
     let mut cabinet = Cabinet::new(file).map_err(damaged)?;
     let files: Vec<_> =
         cabinet.folder_entries().flat_map(cab::FolderEntry::file_entries).map(|file| file.name().to_owned()).collect();
-    let [name] = &files[..] else { return Err(format!("is a cabinet of {} files, not of one", files.len())) };
+    let [name] = &files[..] else { return Err(unusable(format!("is a cabinet of {} files, not of one", files.len()))) };
     let content = cabinet.read_file(name).map_err(damaged)?;
     io::copy(&mut content.take(MAX_FILE), to).map(drop).map_err(damaged)
 }

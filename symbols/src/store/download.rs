@@ -1,6 +1,7 @@
 //! Downloads with limits of time and size.
 
-use super::{MAX_FILE, Progress};
+use super::search::Problem;
+use super::{MAX_FILE, Progress, Reason};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
@@ -17,20 +18,20 @@ const REDIRECTS: u32 = 5;
 /// Microsoft's server sends a PDB in the container MSFZ to a client that names it.
 const ACCEPT: &str = "application/msfz0, */*";
 
-/// Error of a download.
-pub(super) enum Failure {
-    /// The server responded with an error.
-    Refused(String),
-    /// The server did not respond, or the response is incomplete.
-    Broken(String),
-}
-
 /// Downloads a file.
-pub(super) fn download(url: &str, to: &mut File, progress: &mut Progress) -> Result<(), Failure> {
-    let unwritten = |error: io::Error| Failure::Refused(format!("cannot be stored ({error})"));
-    let mut answer = agent(url).get(url).header("Accept", ACCEPT).call().map_err(|error| Failure::Broken(error.to_string()))?;
-    if answer.status() != StatusCode::OK {
-        return Err(Failure::Refused(format!("HTTP {}", answer.status())));
+pub(super) fn download(url: &str, to: &mut File, progress: &mut Progress) -> Result<(), Problem> {
+    let unwritten = |error: io::Error| (Reason::Refused, format!("cannot be stored ({error})"));
+    let failed = |error: ureq::Error| (Reason::Unreachable, error.to_string());
+    let mut answer = agent(url).get(url).header("Accept", ACCEPT).call().map_err(failed)?;
+    let reason = match answer.status() {
+        StatusCode::OK => None,
+        StatusCode::NOT_FOUND | StatusCode::GONE => Some(Reason::NotFound),
+        StatusCode::TOO_MANY_REQUESTS => Some(Reason::Unreachable),
+        status if status.is_server_error() => Some(Reason::Unreachable),
+        _ => Some(Reason::Refused),
+    };
+    if let Some(reason) = reason {
+        return Err((reason, format!("HTTP {}", answer.status())));
     }
     let whole = answer.body().content_length();
     if whole.is_some_and(|whole| whole > MAX_FILE) {
@@ -41,7 +42,7 @@ pub(super) fn download(url: &str, to: &mut File, progress: &mut Progress) -> Res
     let mut done = 0;
     loop {
         progress(done, whole);
-        let broken = |error| Failure::Broken(format!("stopped after {done} bytes ({error})"));
+        let broken = |error| (Reason::Unreachable, format!("stopped after {done} bytes ({error})"));
         let read = body.read(&mut buffer).map_err(broken)?;
         if read == 0 {
             return Ok(());
@@ -66,6 +67,6 @@ fn agent(url: &str) -> Agent {
     config.user_agent(concat!("etw-layouts/", env!("CARGO_PKG_VERSION"))).build().new_agent()
 }
 
-fn too_large() -> Failure {
-    Failure::Refused(format!("has more than {} MiB, more than any PDB of a kernel", MAX_FILE >> 20))
+fn too_large() -> Problem {
+    (Reason::Unusable, format!("has more than {} MiB, the limit for PDBs", MAX_FILE >> 20))
 }

@@ -49,20 +49,44 @@ pub struct Error {
     pub tried: Vec<Tried>,
 }
 
+/// Why a file was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No place has the file.
+    NotFound,
+    /// A server, a folder or the operating system refused access.
+    Refused,
+    /// A server did not respond, or reported an error of its own, so it is unknown whether it has the file.
+    Unreachable,
+    /// A file is corrupt, incomplete, too large, or another one.
+    Unusable,
+}
+
 /// A place searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// A folder, a file or a URL.
     pub place: String,
+    /// Why it does not have the file.
+    pub reason: Reason,
     /// Result of the search.
     pub answer: String,
+}
+
+impl Error {
+    /// The place that decides why the file was not found: the first one with the last reason in the order of [`Reason`].
+    #[must_use]
+    pub fn cause(&self) -> Option<&Tried> {
+        self.tried.iter().rev().max_by_key(|tried| tried.reason)
+    }
 }
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Error { pdb, tried } = self;
         write!(f, "{} with key {} not found along the symbol path:", pdb.name.escape_debug(), pdb.key())?;
-        for Tried { place, answer } in tried {
+        for Tried { place, answer, .. } in tried {
             write!(f, "\n  {place}: {answer}")?;
         }
         write!(f, "\nadd a store that has it to the path, or give the PDB itself")

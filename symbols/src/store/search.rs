@@ -1,6 +1,6 @@
 //! Search along a symbol path.
 
-use super::{Error, MAX_FILE, Progress, Store, SymbolPath, Tried, cabinet};
+use super::{Error, MAX_FILE, Progress, Reason, Store, SymbolPath, Tried, cabinet};
 use crate::identity::{Pdb, is_file_name};
 use crate::{load, pdb};
 use etw_layouts_folder::Folder;
@@ -15,7 +15,7 @@ pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Res
     let SymbolPath { elements, default_cache } = path;
     let mut search = Search { pdb, key: pdb.key(), default_cache, tried: Vec::new() };
     if !is_file_name(&pdb.name) {
-        search.note("its name", "is not a file name");
+        search.note("its name", (Reason::Unusable, "is not a file name".to_owned()));
         return Err(Error { pdb: pdb.clone(), tried: search.tried });
     }
     let mut seen = BTreeSet::new();
@@ -41,6 +41,9 @@ pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Res
 /// The folder beside a PDB in a cache with the same PDB in the container MSFZ, which older debuggers cannot read: PerfView, issue 2243.
 const COMPRESSED: &str = "msfz0";
 
+/// Why a place does not have the file: the reason, and a text phrased to follow the name of the place.
+pub(super) type Problem = (Reason, String);
+
 pub(super) struct Search<'a> {
     pub(super) pdb: &'a Pdb,
     pub(super) key: String,
@@ -49,14 +52,15 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    pub(super) fn note(&mut self, place: impl Display, answer: impl Display) {
-        self.tried.push(Tried { place: place.to_string(), answer: answer.to_string() });
+    pub(super) fn note(&mut self, place: impl Display, (reason, answer): Problem) {
+        self.tried.push(Tried { place: place.to_string(), reason, answer });
     }
 
     fn folder(&mut self, root: &Path, caches: &[&Path]) -> Option<PathBuf> {
         let files = candidates(root, &self.pdb.name, &self.key);
         if files.is_empty() {
-            self.note(root.display(), if root.is_dir() { "does not have it" } else { "the folder does not exist" });
+            let answer = if root.is_dir() { "does not have it" } else { "the folder does not exist" };
+            self.note(root.display(), (Reason::NotFound, answer.to_owned()));
         }
         for file in files {
             let opened = File::open(&file).and_then(|mut file| Ok((cabinet::is(&mut file)?, file)));
@@ -67,7 +71,7 @@ impl Search<'_> {
             };
             match found {
                 Ok(found) => return Some(found),
-                Err(answer) => self.note(file.display(), answer),
+                Err(problem) => self.note(file.display(), problem),
             }
         }
         None
@@ -75,7 +79,8 @@ impl Search<'_> {
 
     #[cfg(not(feature = "download"))]
     pub(super) fn server(&mut self, base: &str, _: &[&Path], _: &mut Progress) -> Option<PathBuf> {
-        self.note(base, "server not contacted: this program is built without the feature `download`, which `etw` has by default");
+        let answer = "server not contacted: this program is built without the feature `download`, which `etw` has by default";
+        self.note(base, (Reason::Unreachable, answer.to_owned()));
         None
     }
 
@@ -88,7 +93,7 @@ impl Search<'_> {
     fn cached(&self, mut found: PathBuf, caches: &[&Path]) -> PathBuf {
         for cache in caches.iter().rev() {
             let copy = |new: &mut File| io::copy(&mut File::open(&found)?, new).map(drop);
-            let copied = self.put(cache, |new| copy(new).map_err(|error| error.to_string()));
+            let copied = self.put(cache, |new| unreadable(copy(new)));
             // A cache that cannot be written does not prevent use of the file.
             found = copied.unwrap_or(found);
         }
@@ -96,9 +101,9 @@ impl Search<'_> {
     }
 
     /// Adds a file to a cache unless it is present. No link below the cache is followed.
-    pub(super) fn put(&self, cache: &Path, write: impl FnOnce(&mut File) -> Result<(), String>) -> Result<PathBuf, String> {
+    pub(super) fn put(&self, cache: &Path, write: impl FnOnce(&mut File) -> Result<(), Problem>) -> Result<PathBuf, Problem> {
         let name = &self.pdb.name;
-        let failed = |error: io::Error| format!("cannot be stored in {} ({error})", cache.display());
+        let failed = |error: io::Error| (Reason::Refused, format!("cannot be stored in {} ({error})", cache.display()));
         let home =
             Folder::create(cache).and_then(|cache| cache.create_folder(&format!("{name}/{}", self.key))).map_err(failed)?;
         for present in [name.clone(), format!("{COMPRESSED}/{name}")] {
@@ -125,16 +130,23 @@ impl Search<'_> {
     }
 }
 
-fn unreadable<T>(result: io::Result<T>) -> Result<T, String> {
-    result.map_err(|error| format!("cannot be read ({error})"))
+pub(super) fn unreadable<T>(result: io::Result<T>) -> Result<T, Problem> {
+    result.map_err(|error| {
+        let reason = if error.kind() == io::ErrorKind::PermissionDenied { Reason::Refused } else { Reason::Unusable };
+        (reason, format!("cannot be read ({error})"))
+    })
 }
 
 /// Verifies that a file is the wanted PDB, and complete.
 ///
 /// # Errors
 ///
-/// The problem of the file, phrased to follow its name.
-fn check(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
+/// The problem of the file.
+fn check(bytes: &[u8], pdb: &Pdb) -> Result<(), Problem> {
+    identity(bytes, pdb).map_err(|answer| (Reason::Unusable, answer))
+}
+
+fn identity(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
     let stated = pdb::stated(bytes).map_err(|error| match error {
         pdb::Error::Unrecognized => format!("is not a PDB: it begins with `{}`", bytes[..bytes.len().min(16)].escape_ascii()),
         error => format!("cannot be used: {error}"),
@@ -148,7 +160,7 @@ fn check(bytes: &[u8], pdb: &Pdb) -> Result<(), String> {
 
 /// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME`,
 /// `NAME/KEY/msfz0/NAME` and `NAME/KEY/NA_`.
-fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
+pub(super) fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
     let compressed = compressed(name);
     let extension = name.rsplit_once('.').map_or("pdb", |(_, extension)| extension);
     let paths: [&[&str]; 6] = [

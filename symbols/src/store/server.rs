@@ -1,12 +1,12 @@
 //! Symbol servers: a PDB is downloaded into a cache.
 
-use super::download::{Failure, download};
-use super::search::{Search, compressed};
-use super::{Progress, cabinet};
+use super::download::download;
+use super::search::{Problem, Search, compressed, unreadable};
+use super::{Progress, Reason, cabinet};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Characters that are escaped in a URL: all except letters, digits and these.
@@ -17,24 +17,20 @@ impl Search<'_> {
         let name = &self.pdb.name;
         for file in [name, &compressed(name)] {
             let url = format!("{base}/{}/{}/{}", escaped(name), self.key, escaped(file));
-            let mut answers = true;
             let kept = self.put(self.nearest(caches), |new| {
-                download(&url, new, progress).map_err(|failure| match failure {
-                    Failure::Refused(answer) => answer,
-                    Failure::Broken(answer) => {
-                        answers = false;
-                        answer
-                    }
-                })?;
+                download(&url, new, progress)?;
                 expand_in_place(new)
             });
             match kept {
                 Ok(kept) => return Some(kept),
-                Err(answer) => self.note(url, answer),
-            }
-            // A server that does not respond is not tried again.
-            if !answers {
-                break;
+                Err(problem) => {
+                    let is_reachable = problem.0 != Reason::Unreachable;
+                    self.note(url, problem);
+                    // A server that does not respond is not tried again.
+                    if !is_reachable {
+                        break;
+                    }
+                }
             }
         }
         None
@@ -42,15 +38,14 @@ impl Search<'_> {
 }
 
 /// Expands a downloaded file if it is a cabinet.
-fn expand_in_place(file: &mut File) -> Result<(), String> {
-    let failed = |error: io::Error| format!("cannot be read ({error})");
-    if !cabinet::is(file).map_err(failed)? {
+fn expand_in_place(file: &mut File) -> Result<(), Problem> {
+    if !unreadable(cabinet::is(file))? {
         return Ok(());
     }
     // At most MAX_FILE bytes were downloaded.
     let mut packed = Vec::new();
-    file.rewind().and_then(|()| file.read_to_end(&mut packed)).map_err(failed)?;
-    file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
+    unreadable(file.rewind().and_then(|()| file.read_to_end(&mut packed)))?;
+    unreadable(file.set_len(0).and_then(|()| file.rewind()))?;
     cabinet::expand(Cursor::new(packed), file)
 }
 

@@ -1,9 +1,12 @@
 //! Functions at addresses, in program databases that clang and LLD write, and in damaged ones.
 
+use etw_layouts_symbols::ImageFile;
+use etw_layouts_symbols::image::Exports;
 use etw_layouts_symbols::pdb::{Error, Function, Functions};
 use std::fs;
 use test_support::clang;
 use test_support::folder::Folder;
+use test_support::installed;
 use test_support::pdb::{container, information, modules, record, streams, type_stream, words};
 
 /// The image as it is loaded, and its program database; `None` without clang and LLD.
@@ -33,6 +36,45 @@ fn functions_inlined_functions_and_lines() {
         assert_eq!(names(&functions.at(stop + 1)), [("outer", Some(14))], "{target:?}");
         assert_eq!(names(&functions.at(0)), [], "{target:?}");
         assert!(!functions.has_failed());
+    }
+}
+
+/// The exports of code are those that llvm-readobj prints. An address before the first export, or in another section, has none.
+#[test]
+fn exports_of_an_image() {
+    let folder = Folder::new("exports");
+    let Some(linker) = clang::linker() else { return };
+    let text = "__declspec(dllexport) int data = 1; volatile int value; void own(void) { value = 1; }\n\
+                __declspec(dllexport) void first(void) { own(); value = 2; }\n\
+                __declspec(dllexport) void second(void) { value = 3; }\n";
+    for target in [clang::X64, clang::X86] {
+        let (path, _) = clang::link(text, target, &linker, &folder.0.join(target.0), &[]);
+        let file = fs::read(&path).expect("an image");
+        let exports = Exports::read(&file).expect("an image");
+        let Some(readobj) = installed::program("llvm-readobj") else { return };
+        let printed = readobj.command().arg("--coff-exports").arg(&path).output().expect("llvm-readobj starts");
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let address = |name: &str| {
+            let at = printed.split(&format!("Name: {name}\n")).nth(1).and_then(|rest| rest.split("RVA: 0x").nth(1));
+            at.and_then(|rest| u32::from_str_radix(rest.lines().next()?, 16).ok()).expect("an address")
+        };
+        let (first, second, data) = (address("first"), address("second"), address("data"));
+        assert_eq!((exports.at(first), exports.at(second)), (Some(("first", 0)), Some(("second", 0))), "{printed}");
+        assert_eq!((exports.at(second - 1), exports.at(second + 5)), (Some(("first", second - 1 - first)), Some(("second", 5))));
+        assert_eq!([exports.at(data), exports.at(0x1000), exports.at(0), exports.at(u32::MAX)], [None; 4]);
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+        let headers = word(0x3C) as usize;
+        // The linker writes a hash of the image as its time stamp.
+        let own = ImageFile { name: String::new(), time_stamp: word(headers + 8), size: word(headers + 24 + 56) };
+        assert!(exports.is_of(&own, None) && !exports.is_of(&ImageFile { size: own.size + 0x1000, ..own.clone() }, None));
+        for at in (0..file.len()).step_by(3) {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0xFF;
+            if let Ok(exports) = Exports::read(&damaged) {
+                exports.at(first);
+            }
+            let _ = Exports::read(&file[..at]);
+        }
     }
 }
 

@@ -28,7 +28,7 @@ fn the_kind_of_a_file_limits_its_size() {
         assert_eq!(length(&"/dev/zero".into()), Err(ErrorKind::FileTooLarge));
     }
     let message = load(&file("large.json", b"{}", 3 << 30)).unwrap_err().to_string();
-    assert!(message.starts_with("file too large: more than 64 MiB, which no such file"), "{message}");
+    assert!(message.starts_with("file too large: more than 64 MiB, the limit for files of this kind"), "{message}");
 }
 
 #[cfg(feature = "store")]

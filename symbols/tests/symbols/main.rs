@@ -1,5 +1,6 @@
 //! One binary for all tests. All tables in its code are synthetic.
 
+mod annotations;
 mod compare;
 #[cfg(feature = "functions")]
 mod functions;

@@ -1,7 +1,7 @@
 //! Searches along symbol paths, in folders and on a server on loopback.
 
 use crate::server::{Entry, Server};
-use etw_layouts_symbols::store::SymbolPath;
+use etw_layouts_symbols::store::{Reason, SymbolPath};
 use etw_layouts_symbols::{Pdb, Uuid};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -277,6 +277,35 @@ add a store that has it to the path, or give the PDB itself";
     assert!(folder.files().iter().all(|file| !file.starts_with("a/")), "{:?}", folder.files());
 }
 
+/// The cause of a failure is the place whose reason leaves most open: a server that does not answer can have the file.
+#[test]
+fn reasons() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let place = format!("{HOME}/ntkrnlmp.pdb");
+    folder.put("damaged/ntkrnlmp.pdb", b"short");
+    for (at, status) in [("refused", 403), ("busy", 429), ("broken", 503)] {
+        server.put(&format!("{at}/{place}"), Entry::Status(status));
+        server.put(&format!("{at}/{HOME}/ntkrnlmp.pd_"), Entry::Status(status));
+    }
+    let url = server.url();
+    for (path, reason, cause) in [
+        (format!("$/none;srv*$/a*{url}"), Reason::NotFound, "none"),
+        (format!("srv*$/a*{url}/refused;$/none"), Reason::Refused, "refused"),
+        (format!("srv*$/a*{url}/busy;srv*$/a*{url}/refused"), Reason::Unreachable, "busy"),
+        (format!("srv*$/a*{url};srv*$/a*{url}/broken"), Reason::Unreachable, "broken"),
+        ("srv*$/a*http://127.0.0.1:1".to_owned(), Reason::Unreachable, "127.0.0.1:1"),
+        (format!("srv*$/a*{url}/broken;$/damaged"), Reason::Unusable, "damaged"),
+    ] {
+        let path = SymbolPath::parse(&path.replace('$', folder.0.to_str().unwrap()), &folder.0.join("cache")).unwrap();
+        let error = path.find(&pdb(), &mut |_, _| {}).unwrap_err();
+        let found = error.cause().unwrap();
+        assert!(found.reason == reason && found.place.contains(cause), "{error}");
+        // Without servers, only folders are searched.
+        let error = path.without_servers().find(&pdb(), &mut |_, _| {}).unwrap_err();
+        assert!(error.tried.iter().all(|tried| !tried.place.contains("127.0.0.1")), "{error}");
+    }
+}
+
 #[test]
 fn names_cannot_leave_the_cache() {
     let folder = Folder::new();
@@ -329,6 +358,6 @@ fn endless_files() {
     let server = Server::start();
     server.put(&format!("{HOME}/ntkrnlmp.pdb"), Entry::Endless);
     let message = find(&format!("srv*$/a*{}", server.url()), &folder).unwrap_err();
-    assert!(message.contains("ntkrnlmp.pdb: has more than 512 MiB, more than any PDB of a kernel"), "{message}");
+    assert!(message.contains("ntkrnlmp.pdb: has more than 512 MiB, the limit for PDBs"), "{message}");
     assert_eq!(folder.files(), [""; 0]);
 }

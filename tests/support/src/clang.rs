@@ -28,6 +28,23 @@ __declspec(dllexport) void outer(void) {
 }
 ";
 
+/// A function with two annotations, as the WPP preprocessor writes them for its messages, and one of another kind. The second message states a function.
+pub const ANNOTATED: &str = r##"
+volatile int value;
+__declspec(dllexport) void start(void) {
+    value = 1;
+    __annotation(L"TMF:", L"1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 example // SRC=Device.c MJ= MN=",
+        L"#typev Device_c87 10 \"%0%!FUNC!: %10!d! of %11!s!\" //   LEVEL=ERROR FLAGS=INIT", L"{", L"Count, ItemLong -- 10",
+        L"Name, ItemString -- 11", L"}");
+    __annotation(L"Other", L"text");
+}
+__declspec(dllexport) void stop(void) {
+    value = 2;
+    __annotation(L"TMF:", L"1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 example // SRC=Device.c MJ= MN=",
+        L"#typev Device_c99 11 \"%0%!FUNC! ends\" //   LEVEL=INFO FLAGS=INIT FUNC=Device::Stop", L"{", L"}");
+}
+"##;
+
 /// clang, and LLD as a linker for Windows.
 #[derive(Clone, Debug)]
 pub struct Linker {
@@ -72,6 +89,27 @@ pub fn link(
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
     (file("dll"), file("pdb"))
+}
+
+/// Compiles and links [`ANNOTATED`]. Returns the program database. LLD replaces annotations by empty records of the same size (S_SKIP); they are
+/// restored from the object file.
+pub fn annotated(linker: &Linker, stem: &Path) -> PathBuf {
+    let (_, path) = link(ANNOTATED, X64, linker, stem, &[]);
+    let object = fs::read(path.with_extension("obj")).expect("an object file");
+    let mut pdb = fs::read(&path).expect("a program database");
+    let is_annotation = |at: &usize| object[at + 2..].starts_with(&[0x19, 0x10]) && object[at + 10] < 10 && object[at + 11] == 0;
+    let mut places = (0..object.len() - 16).filter(is_annotation);
+    let mut count = 0;
+    while let Some(from) = places.next() {
+        let size = 2 + usize::from(u16::from_le_bytes([object[from], object[from + 1]]));
+        let skip = [&object[from..from + 2], &[7, 0], &vec![0; size - 4]].concat();
+        let at = pdb.windows(size).position(|bytes| bytes == skip).expect("an empty record");
+        pdb[at..at + size].copy_from_slice(&object[from..from + size]);
+        count += 1;
+    }
+    assert_eq!(count, 3, "annotations in the object file");
+    fs::write(&path, pdb).expect("a temporary file");
+    path
 }
 
 /// An image as loaded in memory: its headers, and each section at its address.

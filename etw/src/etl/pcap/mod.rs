@@ -143,7 +143,7 @@ pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Stop> {
     let args = <Cli as clap::Parser>::parse_from(["etw", "-o", "-", "-"]).args;
     let out = Output::to(Box::new(io::sink()), Format::Text);
     let file = TraceFile::new("trace", BytesSource(trace))?;
-    let opened = Opened::with(vec![file], vec![Reported::new("trace", &out)], &args.wanted.schemas, &out, |_| {})?;
+    let opened = Opened::with(vec![file], vec![Reported::new("trace", &out)], &args.wanted.schemas, &mut None, &out, |_| {})?;
     let names = names::of_sessions(&opened.trace)?;
     let mut bytes = Vec::new();
     let packets = write(&args, &opened, &names, &mut bytes, &out)?.iter().map(|summary| summary.packets).sum();

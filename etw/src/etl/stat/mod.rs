@@ -4,6 +4,7 @@ mod document;
 
 use super::Done;
 use super::lost::Lost;
+use super::symbols::MessageSymbols;
 use super::traces::{File, Files, Opened};
 use crate::input::{self, Input};
 use crate::output::printer::none_matches;
@@ -38,6 +39,8 @@ pub struct Args {
     #[arg(long, value_parser = choice(GROUPS), default_value = "provider")]
     by: Grouping,
     #[command(flatten)]
+    symbols: MessageSymbols,
+    #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
@@ -71,9 +74,10 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let files = Files::open(inputs, out);
     stats.lost = Lost::stated(files.files.iter().map(File::log_file));
     let mut done = Done { unusable: files.unusable, ..Done::default() };
+    let mut pdbs = args.symbols.search().map_err(Stop::Input)?;
     for files in files.by_session() {
         let (mut lost, count) = (std::mem::take(&mut stats.lost), files.len() as u64);
-        let opened = Opened::read(files, &args.wanted.schemas, out, |header| lost.buffer(header))?;
+        let opened = Opened::read_with(files, &args.wanted.schemas, &mut pdbs, out, |header| lost.buffer(header))?;
         stats.lost = lost;
         stats.files += count - opened.unusable as u64;
         done.unusable += opened.unusable;
