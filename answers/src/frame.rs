@@ -3,7 +3,7 @@
 use crate::functions::Functions;
 use crate::samples;
 use etw_layouts_symbols::ImageFile;
-use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Names, Stack};
+use etw_layouts_trace::{AtAddress, Error, Event, ImagePdb, NameId, Named, Names, Stack};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -36,6 +36,9 @@ struct Known {
 struct Text {
     /// The first address.
     start: u64,
+    /// Size in bytes, and the time stamp in the header of an image: its identity in symbol stores.
+    size: u32,
+    time_stamp: u32,
     /// The path of an image as users see it, or the name of a method.
     name: Arc<str>,
     pdb: Option<Arc<ImagePdb>>,
@@ -302,7 +305,7 @@ impl<'t> Frames<'t> {
     /// The nearest export at or before an offset in an image, and the distance to it.
     fn export(&self, image: &Text, offset: u32) -> Option<(Arc<str>, u32)> {
         let name = image.name.rsplit(['\\', '/']).next().unwrap_or(&image.name).to_owned();
-        let identity = ImageFile { name, time_stamp: image.named.time_stamp.unwrap_or_default(), size: image.named.size };
+        let identity = ImageFile { name, time_stamp: image.time_stamp, size: image.size };
         self.functions.export_at(&identity, image.pdb.as_deref(), offset)
     }
 
@@ -315,7 +318,8 @@ impl<'t> Frames<'t> {
             Some(named) => {
                 let pdb = self.names.pdb(named.process, named.start, tick)?;
                 let name = self.names.session().user_path(&named.name).into();
-                Some(Arc::new(Text { name, start: named.start, pdb: pdb.map(Arc::new) }))
+                let Named { start, size, time_stamp, .. } = named;
+                Some(Arc::new(Text { start, size, time_stamp: time_stamp.unwrap_or_default(), name, pdb: pdb.map(Arc::new) }))
             }
             None => None,
         };

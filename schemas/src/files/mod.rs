@@ -152,9 +152,9 @@ fn of_content(path: &Path, content: Content, languages: &Languages) -> Result<Op
         }
         #[cfg(feature = "pdb")]
         Content::Pdb(bytes) => {
-            let (messages, schemas) = crate::tmf::read_pdb(&bytes).map_err(|error| unusable(error.to_string()))?;
+            let (messages, schemas) = crate::tmf::read_pdb(&bytes).map_err(|error| unusable(path, &error))?;
             let has_any = !messages.is_empty() || schemas.errors_total > 0;
-            has_any.then(|| FileSchemas { messages, ..file(Format::Pdb, schemas) })
+            has_any.then(|| FileSchemas { messages, ..FileSchemas::new(path, Format::Pdb, schemas) })
         }
         Content::Binary(opened) => {
             let binary = crate::binary::open(opened, || languages.of(path)).map_err(|error| unusable(path, &error))?;
