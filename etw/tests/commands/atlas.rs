@@ -14,6 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
+use test_support::browser::{Browser, Look};
 
 /// The maximum size of a page.
 const LARGEST: usize = 660_000;
@@ -263,51 +264,9 @@ pub fn written() -> Folder {
     folder
 }
 
-/// Returns the result of a script on a page. Fails if the page reports an error.
-pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Value {
-    run_with(chromium, &[], folder, address, script)
-}
-
-/// Like [`run`], with more arguments for the browser.
-pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, script: &str) -> Value {
-    let (path, hash) = address.split_once('#').map_or((address, String::new()), |(path, hash)| (path, format!("#{hash}")));
-    let text = fs::read_to_string(folder.0.join(path)).expect("a page");
-    let first = "<script>window.wrong = []; addEventListener('error', (event) => wrong.push(event.message));
-        addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)));
-        console.error = (...words) => wrong.push(words.join(' '));</script>";
-    let last = format!(
-        "<script>addEventListener('load', async () => {{
-        const wait = (time) => new Promise((done) => setTimeout(done, time));
-        let outcome;
-        try {{ outcome = await (async () => {{ {script} }})(); }} catch (error) {{ wrong.push(String(error)); }}
-        const note = document.createElement('textarea');
-        note.id = 'outcome-of-test';
-        note.textContent = JSON.stringify([wrong, outcome]);
-        document.body.append(note);
-    }});</script>"
-    );
-    let text = text.replacen("<head>", &format!("<head>{first}"), 1).replacen("</body>", &format!("{last}</body>"), 1);
-    let page = folder.0.join(Path::new(path).with_extension("test.html"));
-    fs::write(&page, text).expect("a temporary file");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000", "--dump-dom"];
-    let address = format!("file://{}{hash}", page.display());
-    let output = Command::new(chromium).args(arguments).args(more).arg(address).output().expect("chromium runs");
-    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-    let note = dom.split_once("id=\"outcome-of-test\">").and_then(|(_, rest)| rest.split_once("</textarea>"));
-    let note = plain(note.unwrap_or_else(|| panic!("{path}: the test's script did not end")).0);
-    let [wrong, outcome] = <[Value; 2]>::try_from(serde_json::from_str::<Vec<Value>>(&note).expect("JSON")).expect("two");
-    assert_eq!(wrong, serde_json::json!([]), "{path}");
-    outcome
-}
-
-/// Makes the picture in README.
-pub fn picture(chromium: &str, folder: &Folder) {
-    let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/atlas.png");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,860"];
-    let address = format!("file://{}/type/WMI_LOGGER_CONTEXT.html", folder.0.display());
-    let to = format!("--screenshot={}", to.display());
-    let status = Command::new(chromium).args(arguments).args([to, "--virtual-time-budget=3000".into(), address]).output();
-    assert!(status.expect("chromium runs").status.success());
+/// The result of a script on a page of a folder: a path, with an anchor after `#`. Fails if the page reports an error.
+pub fn run(browser: &Browser, folder: &Folder, address: &str, script: &str) -> Value {
+    browser.open(&folder.0.join(address), Look::DESKTOP).run(script)
 }
 
 pub fn specs() -> (Layouts, Registry) {

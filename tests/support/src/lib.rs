@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names are descriptive")]
 
+#[cfg(feature = "browser")]
+pub mod browser;
 pub mod clang;
 #[cfg(feature = "traces")]
 pub mod consumer;
