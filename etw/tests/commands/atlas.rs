@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
-use test_support::browser;
+use test_support::browser::{Browser, Look};
 
 /// The maximum size of a page.
 const LARGEST: usize = 660_000;
@@ -264,25 +264,9 @@ pub fn written() -> Folder {
     folder
 }
 
-/// Returns the result of a script on a page. Fails if the page reports an error.
-pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Value {
-    run_with(chromium, &[], folder, address, script)
-}
-
-/// Like [`run`], with more arguments for the browser.
-pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, script: &str) -> Value {
-    let (path, fragment) = address.split_once('#').map_or((address, String::new()), |(path, hash)| (path, format!("#{hash}")));
-    browser::run(chromium, more, &folder.0.join(path), &fragment, script)
-}
-
-/// Makes the picture in README.
-pub fn picture(chromium: &str, folder: &Folder) {
-    let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/atlas.png");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,860"];
-    let address = format!("file://{}/type/WMI_LOGGER_CONTEXT.html", folder.0.display());
-    let to = format!("--screenshot={}", to.display());
-    let status = Command::new(chromium).args(arguments).args([to, "--virtual-time-budget=3000".into(), address]).output();
-    assert!(status.expect("chromium runs").status.success());
+/// The result of a script on a page of a folder: a path, with an anchor after `#`. Fails if the page reports an error.
+pub fn run(browser: &Browser, folder: &Folder, address: &str, script: &str) -> Value {
+    browser.open(&folder.0.join(address), Look::DESKTOP).run(script)
 }
 
 pub fn specs() -> (Layouts, Registry) {

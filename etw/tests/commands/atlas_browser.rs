@@ -1,6 +1,6 @@
 //! Tasks of readers in a browser. Each starts on a freshly opened page and takes at most three actions.
 
-use crate::atlas::{picture, run, specs, written};
+use crate::atlas::{run, specs, written};
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::registry::ExaminedBuild;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::{env, fs};
-use test_support::browser::chromium;
+use test_support::browser::{Browser, Look};
 
 /// Enters a build and a member or an offset on the page of a structure.
 const ASK: &str = "const ask = async (build, member) => {
@@ -41,38 +41,41 @@ const SEARCH: &str = "const search = async (words) => {
 
 #[test]
 fn readers_can_do_their_tasks_in_a_browser() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let folder = written();
-    let browser = Browser { chromium, folder };
-    browser.an_offset_at_a_build();
-    browser.an_ambiguous_label();
-    browser.words_of_headings();
-    browser.events_of_providers();
-    browser.what_is_known_of_two_builds();
-    browser.when_a_member_moved();
-    browser.a_declaration_to_copy();
-    browser.the_names_of_a_value();
-    browser.the_symbols_of_a_build();
-    browser.two_builds();
-    browser.half_a_name();
-    browser.a_link_to_a_member();
-    browser.a_kernel_by_its_identity();
-    browser.a_payload();
-    browser.a_page_of_its_own();
-    browser.confidence_is_that_of_the_library();
+    let atlas = Atlas { browser, folder };
+    atlas.an_offset_at_a_build();
+    atlas.an_ambiguous_label();
+    atlas.words_of_headings();
+    atlas.events_of_providers();
+    atlas.what_is_known_of_two_builds();
+    atlas.when_a_member_moved();
+    atlas.a_declaration_to_copy();
+    atlas.the_names_of_a_value();
+    atlas.the_symbols_of_a_build();
+    atlas.two_builds();
+    atlas.half_a_name();
+    atlas.a_link_to_a_member();
+    atlas.a_kernel_by_its_identity();
+    atlas.a_payload();
+    atlas.a_page_of_its_own();
+    atlas.confidence_is_that_of_the_library();
     if env::var_os("BLESS").is_some() {
-        picture(&browser.chromium, &browser.folder);
+        // The picture in README.
+        let page = atlas.browser.open(&atlas.folder.0.join("type/WMI_LOGGER_CONTEXT.html"), Look::DESKTOP);
+        page.run("await wait(300);");
+        fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/atlas.png"), page.picture()).expect("a picture");
     }
 }
 
-struct Browser {
-    chromium: String,
+struct Atlas {
+    browser: Browser,
     folder: Folder,
 }
 
-impl Browser {
+impl Atlas {
     fn run(&self, address: &str, script: &str) -> Value {
-        run(&self.chromium, &self.folder, address, script)
+        run(&self.browser, &self.folder, address, script)
     }
 
     /// The page that a search on the first page opens.

@@ -5,7 +5,7 @@ use etw_layouts_codegen::layouts::Type;
 use etw_layouts_project::members::{at, expanded};
 use serde_json::json;
 use std::collections::BTreeMap;
-use test_support::browser::chromium;
+use test_support::browser::Browser;
 
 /// Decodes a text. Returns the path, the offset and the value of each row, and the note.
 const DECODE: &str = "const decode = async (text, from = '') => {
@@ -32,7 +32,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Each integer, pointer and bit field of a structure and of the structures that it embeds.
 #[test]
 fn decoded_bytes_equal_arithmetic() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let (layouts, _) = specs();
     let folder = written();
     let mut count = 0;
@@ -47,7 +47,7 @@ fn decoded_bytes_equal_arithmetic() {
         let size = usize::try_from(layouts.get(target, name).expect("a layout").extent().size).expect("a size");
         let bytes = noise(size);
         let script = format!("{DECODE} return await decode('{}');", hex(&bytes));
-        let page = run(&chromium, &folder, &format!("type/{name}.html#build={build}"), &script);
+        let page = run(&browser, &folder, &format!("type/{name}.html#build={build}"), &script);
         let note = page[0].as_str().unwrap_or_default();
         assert!(note.starts_with(&format!("{size:#x} bytes, decoded with the layout of {build}")), "{note}");
         let rows: Vec<[String; 3]> = serde_json::from_value(page[1].clone()).expect("rows");
@@ -95,7 +95,7 @@ fn decoded_bytes_equal_arithmetic() {
 /// Values with a meaning, bytes in all forms that users have, and inputs that are too short or too long.
 #[test]
 fn values_and_ends_are_named() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let folder = written();
     // EVENT_HEADER of 80 bytes.
     let mut bytes = vec![0x50, 0, 0x13, 0, 0x40, 2, 0, 0];
@@ -128,7 +128,7 @@ fn values_and_ends_are_named() {
         json!(forms)
     );
     let address = "type/EVENT_HEADER.html#build=19041.1415-x64";
-    let found = run(&chromium, &folder, address, &script);
+    let found = run(&browser, &folder, address, &script);
     let first = &found[0][0];
     let value = |path: &str| {
         let rows = first[1].as_array().into_iter().flatten();
@@ -159,7 +159,7 @@ fn values_and_ends_are_named() {
         return said.map(([note, rows]) => [note, rows.at(-1)]);",
         hex(&bytes[..27])
     );
-    let said = run(&chromium, &folder, address, &notes);
+    let said = run(&browser, &folder, address, &notes);
     let note = |index: usize| said[index][0].as_str().unwrap_or_default();
     assert!(note(0).contains("The input ends at 0x1b; the structure has 0x50 bytes. "), "{said}");
     assert!(note(0).contains(" (0x0028) on are beyond the end of the input."), "{said}");
@@ -184,7 +184,7 @@ fn values_and_ends_are_named() {
 /// An offset in an embedded structure leads to its members, as in the library.
 #[test]
 fn an_offset_leads_into_embedded_structures() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let (layouts, _) = specs();
     let folder = written();
     let (name, build) = ("WMI_LOGGER_CONTEXT", "10.0.22000.434-x64");
@@ -204,7 +204,7 @@ fn an_offset_leads_into_embedded_structures() {
         json!(offsets.iter().map(|offset| format!("{offset:#x}")).chain(["LoggerName.Length".to_owned()]).collect::<Vec<_>>())
     );
     let said: Vec<String> =
-        serde_json::from_value(run(&chromium, &folder, &format!("type/{name}.html#build={build}"), &script)).expect("texts");
+        serde_json::from_value(run(&browser, &folder, &format!("type/{name}.html#build={build}"), &script)).expect("texts");
     let mut count = 0;
     for (offset, text) in offsets.iter().zip(&said) {
         let members = at(&layouts, name, target, *offset);

@@ -1,15 +1,15 @@
 //! The atlas in a browser: what stays visible, and the rules of WCAG, checked by axe.
 
-use crate::atlas::{FILES, run, run_with, written};
+use crate::atlas::{FILES, run, written};
 use serde_json::{Value, json};
 use std::{env, fs};
-use test_support::browser::{DARK, PHONE, chromium};
+use test_support::browser::{Browser, Look};
 use test_support::installed;
 
 /// At every scroll position of the history, each visible cell shows its offset.
 #[test]
 fn offsets_stay_visible() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let script = "document.getElementById('view-history').click();
         const part = document.querySelector('.panel.x64 .past .scroll:has(.matrix)'), lost = [];
         part.style.width = '390px';
@@ -31,13 +31,13 @@ fn offsets_stay_visible() {
         await wait(50);
         const head = part.querySelector('thead th:last-child').getBoundingClientRect(), whole = part.getBoundingClientRect();
         return [lost, Math.abs(head.top - whole.top) < 2];";
-    assert_eq!(run(&chromium, &written(), "type/WMI_LOGGER_CONTEXT.html", script), json!([[], true]));
+    assert_eq!(run(&browser, &written(), "type/WMI_LOGGER_CONTEXT.html", script), json!([[], true]));
 }
 
 /// On a phone, the build selection and its answer stay visible, and most of the screen shows the members.
 #[test]
 fn the_bar_stays_visible_on_a_phone() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let script = "await wait(300);
         scrollTo(0, document.documentElement.scrollHeight / 2);
         await wait(100);
@@ -45,7 +45,7 @@ fn the_bar_stays_visible_on_a_phone() {
         return [scrollY > 1000, Math.abs(bar.top) < 2, bar.bottom < innerHeight / 3, answer.height > 20 && answer.bottom <= bar.bottom,
             document.documentElement.scrollWidth <= innerWidth];";
     let address = "type/WMI_LOGGER_CONTEXT.html#build=1703&member=LoggerMode";
-    let found = run_with(&chromium, &[PHONE], &written(), address, script);
+    let found = browser.open(&written().0.join(address), Look::PHONE).run(script);
     assert_eq!(found, json!([true, true, true, true, true]));
 }
 
@@ -53,7 +53,7 @@ fn the_bar_stays_visible_on_a_phone() {
 /// table before the picture.
 #[test]
 fn everything_is_usable_on_a_phone() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let folder = written();
     let script = "await wait(500);
         const answer = document.getElementById('ask-answer'), isWhole = answer.scrollHeight <= answer.clientHeight + 1;
@@ -69,7 +69,7 @@ fn everything_is_usable_on_a_phone() {
         const history = document.querySelector('.panel.x64 .matrix').getBoundingClientRect();
         return [isWhole, moved.slice(0, 4), isOpaque, isOffered, history.width > 0 && history.height > 0, document.documentElement.scrollWidth <= innerWidth];";
     let address = "type/WMI_LOGGER_CONTEXT.html#build=1703&member=LoggerMode";
-    let found = run_with(&chromium, &[PHONE], &folder, address, script);
+    let found = browser.open(&folder.0.join(address), Look::PHONE).run(script);
     assert_eq!(found, json!([true, [false, true, false, true], true, true, true, true]));
     let script = "const input = document.getElementById('filter'), table = document.querySelector('table.filtered');
         input.value = 'guid entry';
@@ -77,16 +77,16 @@ fn everything_is_usable_on_a_phone() {
         const shown = [...table.tBodies[0].rows].filter((row) => !row.hidden);
         return [table.getBoundingClientRect().top < document.querySelector('svg.map:not(.legend svg)').getBoundingClientRect().top,
             shown.length > 0 && shown.length < table.tBodies[0].rows.length, document.documentElement.scrollWidth <= innerWidth];";
-    assert_eq!(run_with(&chromium, &[PHONE], &folder, "map/10.0.16299.15-x86.html", script), json!([true, true, true]));
+    assert_eq!(browser.open(&folder.0.join("map/10.0.16299.15-x86.html"), Look::PHONE).run(script), json!([true, true, true]));
 }
 
 /// Type names in the tables of a comparison are links to their pages.
 #[test]
 fn types_of_a_comparison_are_links() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let script = "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
         return [...document.querySelectorAll('#tables td a')].map((link) => link.getAttribute('href'));";
-    let links = run(&chromium, &written(), "compare.html#a=1709&b=2004", script);
+    let links = run(&browser, &written(), "compare.html#a=1709&b=2004", script);
     let links: Vec<&str> = links.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     assert!(links.contains(&"type/LIST_ENTRY.html") && links.len() > 20, "{links:?}");
     assert!(links.iter().all(|link| FILES.contains_key(*link)), "{links:?}");
@@ -95,9 +95,9 @@ fn types_of_a_comparison_are_links() {
 /// No page violates a rule of WCAG 2.1 A or AA that axe can check, with the light or the dark theme.
 #[test]
 fn pages_violate_no_rule_of_axe() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
-    let source = axe.to_string_lossy().replace('\\', "/");
+    let axe = fs::read_to_string(axe).expect("axe-core");
     let pages = [
         "index.html",
         "events.html",
@@ -115,31 +115,16 @@ fn pages_violate_no_rule_of_axe() {
         "layout/ETW_REG_ENTRY.10.0.14393-x64.html",
         "map/10.0.16299.15-x86.html",
     ];
-    // Each page in a frame, one after the other: a browser takes a second to start.
-    let script = format!(
-        "const faults = [], about = ({{ id, nodes }}) => id + ': ' + nodes.slice(0, 3).map(({{ html }}) => html.slice(0, 200)).join(' | ');
-        for (const address of {}) {{
-            const frame = Object.assign(document.createElement('iframe'), {{ src: address, width: 1180, height: 860 }});
-            await new Promise((done) => {{ frame.onload = done; document.body.append(frame); }});
-            const page = frame.contentWindow;
-            await wait(300);
-            await new Promise((done, failed) => page.document.head.append(
-                Object.assign(page.document.createElement('script'), {{ src: 'file://{source}', onload: done, onerror: () => failed('no axe') }})));
-            const {{ violations, passes }} = await page.axe.run(page.document, {{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }});
-            faults.push([address, page.matchMedia('(prefers-color-scheme: dark)').matches, passes.length, violations.map(about)]);
-            frame.remove();
-        }}
-        return faults;",
-        json!(pages)
-    );
+    let check = "await wait(300);
+        const about = ({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | ');
+        const { violations, passes } = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] });
+        return [matchMedia('(prefers-color-scheme: dark)').matches, passes.length, violations.map(about)];";
     let folder = written();
-    fs::write(folder.0.join("frames.html"), "<!doctype html>\n<html><head></head><body></body></html>")
-        .expect("a temporary file");
-    for (is_dark, look) in [(false, &[][..]), (true, &[DARK])] {
-        let found = run_with(&chromium, &[&["--allow-file-access-from-files"], look].concat(), &folder, "frames.html", &script);
-        assert_eq!(found.as_array().map(Vec::len), Some(pages.len()), "{found}");
-        for page in found.as_array().into_iter().flatten() {
-            assert!(page[1] == is_dark && page[2].as_u64() > Some(10) && page[3] == json!([]), "{page}");
+    for page in pages {
+        for look in [Look::DESKTOP, Look::DESKTOP.dark()] {
+            let open = browser.open(&folder.0.join(page), look);
+            let found = open.run(&format!("{axe}; {check}"));
+            assert!(found[0] == look.is_dark && found[1].as_u64() > Some(10) && found[2] == json!([]), "{page}: {found}");
         }
     }
 }

@@ -3,63 +3,38 @@
 use crate::report::{SAMPLES, long};
 use crate::{run, text, top};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::{env, fs};
-use test_support::browser::{self, DARK, PHONE, chromium};
+use test_support::browser::{Browser, Look};
 use test_support::folder::Folder;
 use test_support::installed;
 
-/// Writes the page of a trace, and the same page without its content security policy, which would refuse the scripts of tests.
-fn pages(folder: &Folder, name: &str, trace: Vec<u8>) -> (PathBuf, PathBuf) {
-    let [page, open] = ["", "-open"].map(|ending| folder.0.join(format!("{name}{ending}.html")));
+/// Writes the page of a trace.
+fn page(folder: &Folder, name: &str, trace: Vec<u8>) -> PathBuf {
+    let page = folder.0.join(format!("{name}.html"));
     let (status, _, err) = run(&["report", "-o", &text(&page), &folder.file(&format!("{name}.etl"), trace)]);
     assert_eq!(status, 0, "{err}");
-    let whole = fs::read_to_string(&page).unwrap();
-    let (before, rest) = whole.split_once("<meta http-equiv=\"Content-Security-Policy\"").expect("a policy");
-    let (_, after) = rest.split_once('>').unwrap();
-    fs::write(&open, format!("{before}{after}")).unwrap();
-    (page, open)
+    page
 }
 
-/// The page shows its data under its own policy, without a message of the console and without a request other than for the file.
+/// The page shows its data under its own policy, without an error and without a request other than for the file.
 #[test]
 fn a_page_works_alone() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let folder = Folder::new("report-alone");
-    let (page, _) = pages(&folder, "long", long());
-    let log = folder.0.join("net.json");
-    let log_argument = format!("--log-net-log={}", log.display());
-    let output = Command::new(&chromium)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--dump-dom",
-            "--enable-logging=stderr",
-            "--virtual-time-budget=3000",
-        ])
-        .args(["--disable-background-networking", "--disable-component-update", "--no-first-run", &log_argument])
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .expect("chromium runs");
-    let (dom, messages) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(dom.contains("Processor time by process") && dom.contains("Flame graph") && dom.contains("class=\"f"), "{dom:.2000}");
-    assert!(!messages.contains("CONSOLE"), "{messages}");
-    let log = fs::read_to_string(log).unwrap_or_default();
-    let requests: Vec<_> = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert!(
-        requests.iter().all(|url| url.starts_with("file:") || url.contains("google") || url.contains("chrome")),
-        "{requests:?}"
-    );
+    let page = browser.open(&page(&folder, "long", long()), Look::DESKTOP);
+    let shown = page.run("await wait(300); return document.body.innerHTML;");
+    let parts = ["Processor time by process", "Flame graph", "class=\"f"];
+    assert!(parts.iter().all(|part| shown.as_str().is_some_and(|shown| shown.contains(part))), "{shown}");
+    assert!(page.requests().iter().all(|url| url.starts_with("file:")), "{:?}", page.requests());
 }
 
 /// A selection by keyboard, by mouse and by touch: all parts follow it. The flame graph can be searched, inverted and enlarged. Hostile names are text.
 #[test]
 fn a_selection_and_the_flame_graph() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let folder = Folder::new("report-selection");
-    let (_, page) = pages(&folder, "long", long());
+    let page = page(&folder, "long", long());
     let script = "await wait(300);
         const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
         const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'Processor time by process').querySelector('tfoot').textContent;
@@ -93,7 +68,7 @@ fn a_selection_and_the_flame_graph() {
         said.push(document.querySelector('.flames + .readout').textContent.replace(/^[^:]*/, ''), document.querySelectorAll('.flame .above').length);
         said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('(20'), document.body.textContent.includes('\\u202e'));
         return said;";
-    let said = browser::run(&chromium, &[], &page, "", script);
+    let said = browser.open(&page, Look::DESKTOP).run(script);
     let total = |count: i64| format!("total{count}{count}100 %");
     assert_eq!(said[0], total(SAMPLES), "{said}");
     assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
@@ -115,28 +90,23 @@ fn a_selection_and_the_flame_graph() {
 /// On a phone, only tables scroll sideways. No page violates a rule of WCAG 2.1 A or AA that axe can check, with the light or the dark theme.
 #[test]
 fn pages_can_be_read_by_everyone() {
-    let Some(chromium) = chromium() else { return };
+    let Some(browser) = Browser::start() else { return };
     let folder = Folder::new("report-axe");
-    let pages = [("long", long()), ("all", top::trace())].map(|(name, trace)| pages(&folder, name, trace).1);
+    let pages = [("long", long()), ("all", top::trace())].map(|(name, trace)| page(&folder, name, trace));
     for page in &pages {
         let script = "await wait(200); return [document.documentElement.scrollWidth <= innerWidth, document.querySelector('.over').getBoundingClientRect().width > 250];";
-        assert_eq!(browser::run(&chromium, &[PHONE], page, "", script), json!([true, true]));
+        assert_eq!(browser.open(page, Look::PHONE).run(script), json!([true, true]));
     }
     let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
-    let script = format!(
-        "for (const part of document.querySelectorAll('details')) part.open = true;
+    let axe = fs::read_to_string(axe).expect("axe-core");
+    let check = "for (const part of document.querySelectorAll('details')) part.open = true;
         await wait(200);
-        await new Promise((done, failed) => document.head.append(
-            Object.assign(document.createElement('script'), {{ src: 'file://{}', onload: done, onerror: () => failed('no axe') }})));
-        const {{ violations, passes }} = await axe.run(document, {{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }});
+        const { violations, passes } = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] });
         return [matchMedia('(prefers-color-scheme: dark)').matches, passes.length > 10,
-            violations.map(({{ id, nodes }}) => id + ': ' + nodes.slice(0, 3).map(({{ html }}) => html.slice(0, 200)).join(' | '))];",
-        axe.to_string_lossy().replace('\\', "/")
-    );
+            violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | '))];";
     for page in &pages {
-        for (is_dark, look) in [(false, &[][..]), (true, &[DARK])] {
-            let found = browser::run(&chromium, &[&["--allow-file-access-from-files"], look].concat(), page, "", &script);
-            assert_eq!(found, json!([is_dark, true, []]));
+        for look in [Look::DESKTOP, Look::DESKTOP.dark()] {
+            assert_eq!(browser.open(page, look).run(&format!("{axe}; {check}")), json!([look.is_dark, true, []]));
         }
     }
 }
@@ -144,26 +114,21 @@ fn pages_can_be_read_by_everyone() {
 /// Makes the picture in README, with a selected time.
 #[test]
 fn picture() {
-    let (Some(chromium), true) = (chromium(), env::var_os("BLESS").is_some()) else { return };
-    let Some(traces) = installed::folder("ETW_LAYOUTS_ETL") else { return };
+    if env::var_os("BLESS").is_none() {
+        return;
+    }
+    let Some((browser, traces)) = Browser::start().zip(installed::folder("ETW_LAYOUTS_ETL")) else { return };
     let folder = Folder::new("report-picture");
-    let (_, page) = pages(&folder, "example", fs::read(traces.join("microsoft__net.4.5.2.x64.etl")).unwrap());
-    let script = "<script>setTimeout(() => {
+    let page = page(&folder, "example", fs::read(traces.join("microsoft__net.4.5.2.x64.etl")).unwrap());
+    let page = browser.open(&page, Look { size: [1180, 1000], is_dark: false });
+    page.run(
+        "await wait(500);
         const key = (key, shiftKey) => document.querySelector('.over').dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
         for (let n = 0; n < 60; n++) key('ArrowRight');
         for (let n = 0; n < 40; n++) key('ArrowRight', true);
-    }, 500);</script></body>";
-    fs::write(&page, fs::read_to_string(&page).unwrap().replacen("</body>", script, 1)).unwrap();
-    let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/report.png");
-    let arguments = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        "--window-size=1180,1000",
-        "--virtual-time-budget=3000",
-    ];
-    let output = Command::new(chromium).args(arguments).arg(format!("--screenshot={}", to.display())).arg(page).output();
-    assert!(output.expect("chromium runs").status.success());
-    assert!(fs::metadata(to).unwrap().len() < 150_000);
+        await wait(100);",
+    );
+    let picture = page.picture();
+    assert!(picture.len() < 150_000);
+    fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.png"), picture).unwrap();
 }

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names are descriptive")]
 
-#[cfg(feature = "traces")]
+#[cfg(feature = "browser")]
 pub mod browser;
 pub mod clang;
 #[cfg(feature = "traces")]
