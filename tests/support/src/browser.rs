@@ -176,8 +176,7 @@ impl Page<'_> {
     }
 
     fn loaded(&self) {
-        let is_loaded =
-            |event: &Value| event["method"] == "Page.loadEventFired" && event["sessionId"] == self.session.as_str();
+        let is_loaded = |event: &Value| event["method"] == "Page.loadEventFired" && event["sessionId"] == self.session.as_str();
         let mut connection = self.browser.connection.borrow_mut();
         while !connection.events.iter().any(is_loaded) {
             let message = connection.next();
