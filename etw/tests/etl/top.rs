@@ -208,7 +208,7 @@ fn one_thing_has_one_row() {
     assert_eq!(out, "module,samples,ms,percent\nC:\\Windows\\app.dll,4,4,100\n", "{err}");
     let (_, out, _) = run(&["top", "events", "--format", "csv", &file]);
     let rows: Vec<_> =
-        out.lines().filter(|line| line.starts_with("Image/")).map(|line| line.split(',').take(2).collect()).collect();
+        out.lines().filter(|line| line.starts_with("Image/")).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
     assert_eq!(rows, [vec!["Image/Load", "4"], vec!["Image/Load (TraceLogging)", "1"]], "{out}");
 }
 
