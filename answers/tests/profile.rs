@@ -6,7 +6,7 @@ use etw_layouts_answers::profile::{Counts, Format, Interval, Profile, ProfileBui
 use etw_layouts_trace::etl::{Schemas, Uuid};
 use etw_layouts_trace::{BytesSource, Event, Options, Trace, TraceFile};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use test_support::records::{Written, written};
 
 /// Microsoft-Windows-DotNETRuntime.
@@ -134,6 +134,7 @@ fn conserved(profile: &Profile, name: &str) {
         profile.counts;
     let left_out = filtered + idle + without_thread + without_start + without_value + without_stack;
     assert_eq!((events, samples), (samples + left_out, profile.samples.len() as u64), "{name}");
+    assert_eq!(profile.frames.iter().collect::<HashSet<_>>().len(), profile.frames.len(), "{name}: frames twice");
     let sum: u64 = profile.samples.iter().map(|sample| sample.value).sum();
     let weights = if profile.subject == Subject::Samples { samples } else { sum };
     assert_eq!(totals(profile, Format::Speedscope), (samples, weights), "{name}");
