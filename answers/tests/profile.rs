@@ -6,7 +6,7 @@ use etw_layouts_answers::profile::{Counts, Format, Interval, Profile, ProfileBui
 use etw_layouts_trace::etl::{Schemas, Uuid};
 use etw_layouts_trace::{BytesSource, Event, Options, Trace, TraceFile};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use test_support::records::{Written, written};
 
 /// Microsoft-Windows-DotNETRuntime.
@@ -134,6 +134,7 @@ fn conserved(profile: &Profile, name: &str) {
         profile.counts;
     let left_out = filtered + idle + without_thread + without_start + without_value + without_stack;
     assert_eq!((events, samples), (samples + left_out, profile.samples.len() as u64), "{name}");
+    assert_eq!(profile.frames.iter().collect::<HashSet<_>>().len(), profile.frames.len(), "{name}: frames twice");
     let sum: u64 = profile.samples.iter().map(|sample| sample.value).sum();
     let weights = if profile.subject == Subject::Samples { samples } else { sum };
     assert_eq!(totals(profile, Format::Speedscope), (samples, weights), "{name}");
@@ -295,9 +296,9 @@ fn markers_and_filters() {
     let suspend = |tick| event(tick, 9, [&1_u32.to_le_bytes()[..], &[0; 6]].concat());
     let trace = with_catalogue(&[suspend(10), event(20, 3, vec![0; 2]), suspend(30), event(45, 3, vec![0; 2])]);
     for (matching, marks, expected) in [
-        (45, 0, vec![("GC", "suspension: SuspendForGC", 1_500)]),
-        (0, 45, vec![("Microsoft-Windows-DotNETRuntime/GarbageCollection/GCRestartEEEnd", "ClrInstanceID = 0", 0)]),
-        (10, 0, vec![]),
+        (45, -1, vec![("GC", "suspension: SuspendForGC", 1_500)]),
+        (-1, 45, vec![("Microsoft-Windows-DotNETRuntime/GarbageCollection/GCRestartEEEnd", "{ClrInstanceID = 0}", 0)]),
+        (10, -1, vec![]),
     ] {
         let mut builder = ProfileBuilder::new(&trace, Subject::Samples, &Functions::default());
         for event in trace.events().map(|event| event.expect("an event")) {

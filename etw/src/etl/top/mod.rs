@@ -150,7 +150,8 @@ impl Args {
         if let Some(path) = &self.output {
             let limit = self.limit.unwrap_or(usize::MAX);
             saved::write(answer, limit, path)?;
-            return Ok(report(answer, limit, out));
+            report(answer, limit, out);
+            return Ok(());
         }
         print_answer(answer, self.limit, out)
     }
