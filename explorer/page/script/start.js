@@ -18,5 +18,5 @@
   globalThis.navigation?.addEventListener('navigate', (event) => {
     if (event.cancelable && !event.hashChange && event.downloadRequest === null) event.preventDefault();
   });
-  // The content security policy does not cover WebRTC in all browsers.
+  // A content security policy does not cover WebRTC.
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel']) delete globalThis[name];

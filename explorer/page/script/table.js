@@ -30,7 +30,9 @@
       line.setAttribute('aria-selected', index === current);
       line.style.top = `${top}px`;
       line.dataset.index = index;
-      if (event) line.append(cell((event.time_utc ?? '').replace('T', ' ').replace('Z', '')), cell(process(event)), cell(event.thread ?? ''), cell(name(event)), cell(fields(event)));
+      // A phone shows the time without the day.
+      const [day, time = ''] = (event?.time_utc ?? '').replace('Z', '').split('T');
+      if (event) line.append(make('span', { role: 'gridcell' }, make('span', { className: 'day' }, `${day} `), time), cell(process(event)), cell(event.thread ?? ''), cell(name(event)), cell(fields(event)));
       return line;
     };
     const paint = () => {
