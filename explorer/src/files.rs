@@ -32,7 +32,8 @@ impl Files {
     /// The bytes are not a minidump of the kernel, or no session has a form as a trace file.
     pub fn add_dump(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
         let refused = |reason: &str| format!("{name}: {reason}");
-        let dump = Dump::from_bytes(bytes).map_err(|error| refused(&format!("{error}; `etw dump` reads other kinds of dumps")))?;
+        let dump =
+            Dump::from_bytes(bytes).map_err(|error| refused(&format!("{error}; `etw dump` reads other kinds of dumps")))?;
         let before = self.traces.len();
         for session in dump.sessions() {
             let of_session = format!("{name}, session {}", session.name());
@@ -43,7 +44,11 @@ impl Files {
             }
         }
         self.notes.extend(dump.diagnostics().iter().map(|diagnostic| refused(&diagnostic.to_string())));
-        if self.traces.len() == before { Err(refused("no session with events; `etw dump sessions` lists what it has")) } else { Ok(()) }
+        if self.traces.len() == before {
+            Err(refused("no session with events; `etw dump sessions` lists what it has"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds a file with schemas.

@@ -1,7 +1,6 @@
 //! Tasks of readers in a browser. Each starts on a freshly opened page and takes at most three actions.
 
 use crate::atlas::{picture, run, specs, written};
-use test_support::browser::chromium;
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::registry::ExaminedBuild;
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::{env, fs};
+use test_support::browser::chromium;
 
 /// Enters a build and a member or an offset on the page of a structure.
 const ASK: &str = "const ask = async (build, member) => {

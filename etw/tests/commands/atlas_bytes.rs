@@ -1,11 +1,11 @@
 //! Bytes that the atlas decodes with the layout of a build, compared with arithmetic on the same bytes; and offsets in embedded structures.
 
 use crate::atlas::{run, specs, written};
-use test_support::browser::chromium;
 use etw_layouts_codegen::layouts::Type;
 use etw_layouts_project::members::{at, expanded};
 use serde_json::json;
 use std::collections::BTreeMap;
+use test_support::browser::chromium;
 
 /// Decodes a text. Returns the path, the offset and the value of each row, and the note.
 const DECODE: &str = "const decode = async (text, from = '') => {

@@ -29,7 +29,14 @@ fn a_page_works_alone() {
     let log = folder.0.join("net.json");
     let log_argument = format!("--log-net-log={}", log.display());
     let output = std::process::Command::new(&chromium)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=3000"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--dump-dom",
+            "--enable-logging=stderr",
+            "--virtual-time-budget=3000",
+        ])
         .args(["--disable-background-networking", "--disable-component-update", "--no-first-run", &log_argument])
         .arg(format!("file://{}", page.display()))
         .output()
@@ -39,7 +46,10 @@ fn a_page_works_alone() {
     assert!(!messages.contains("CONSOLE"), "{messages}");
     let log = fs::read_to_string(log).unwrap_or_default();
     let requests: Vec<_> = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert!(requests.iter().all(|url| url.starts_with("file:") || url.contains("google") || url.contains("chrome")), "{requests:?}");
+    assert!(
+        requests.iter().all(|url| url.starts_with("file:") || url.contains("google") || url.contains("chrome")),
+        "{requests:?}"
+    );
 }
 
 /// A selection by keyboard, by mouse and by touch: all parts follow it. The flame graph can be searched, inverted and enlarged. Hostile names are text.
@@ -85,7 +95,11 @@ fn a_selection_and_the_flame_graph() {
     assert_eq!(said[0], total(SAMPLES), "{said}");
     assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
     // The first quarter of the slots has the first quarter of the samples; the second half has half of them.
-    assert_eq!((&said[2], &said[5], &said[6], &said[7]), (&json!(total(60)), &json!(total(SAMPLES)), &json!(total(120)), &json!(total(120))), "{said}");
+    assert_eq!(
+        (&said[2], &said[5], &said[6], &said[7]),
+        (&json!(total(60)), &json!(total(SAMPLES)), &json!(total(120)), &json!(total(120))),
+        "{said}"
+    );
     assert!(said[3].as_str().is_some_and(|text| text.contains("60 samples, 100 %")), "{said}");
     assert!(said[4].as_str().is_some_and(|text| text.starts_with("Selected: 0 s to 0.")), "{said}");
     assert_eq!((&said[8], &said[9]), (&json!("120 samples of 240 (50 %) match"), &json!(1)), "{said}");
