@@ -49,7 +49,7 @@ pub fn page(program: &Path) -> Result<String, Error> {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
     // The worker inherits this policy. `wasm-unsafe-eval` allows to compile WebAssembly, and nothing else.
     let policy = format!(
-        "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; style-src {}; base-uri 'none'; form-action 'none'; webrtc 'block'",
+        "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; style-src {}; base-uri 'none'; form-action 'none'",
         hash(&script),
         hash(&style)
     );

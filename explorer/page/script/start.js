@@ -18,5 +18,5 @@
   globalThis.navigation?.addEventListener('navigate', (event) => {
     if (event.cancelable && !event.hashChange && event.downloadRequest === null) event.preventDefault();
   });
-  // The content security policy does not cover WebRTC in all browsers.
-  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel']) delete globalThis[name];
+  // A content security policy does not cover WebRTC and new windows.
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'open']) globalThis[name] = undefined;

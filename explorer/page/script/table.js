@@ -30,7 +30,10 @@
       line.setAttribute('aria-selected', index === current);
       line.style.top = `${top}px`;
       line.dataset.index = index;
-      if (event) line.append(cell((event.time_utc ?? '').replace('T', ' ').replace('Z', '')), cell(process(event)), cell(event.thread ?? ''), cell(name(event)), cell(fields(event)));
+      // A phone shows the time without the day.
+      const [day, time = ''] = (event?.time_utc ?? '').replace('Z', '').split('T');
+      line.append(make('span', { role: 'gridcell' }, ...(event ? [make('span', { className: 'day' }, `${day} `), time] : [])),
+        ...(event ? [process(event), event.thread ?? '', name(event), fields(event)] : ['', '', '', '']).map(cell));
       return line;
     };
     const paint = () => {
@@ -70,12 +73,15 @@
         if (asked === current && request === wanted) detail(event);
       } catch (error) { fail(error); }
     };
-    const KEYS = { ArrowDown: () => 1, ArrowUp: () => -1, PageDown: () => visible() - 2, PageUp: () => 2 - visible(), Home: () => -count, End: () => count };
+    const KEYS = {
+      ArrowDown: () => current + 1, ArrowUp: () => Math.max(0, current) - 1, PageDown: () => current + visible() - 2, PageUp: () => current - visible() + 2,
+      Home: () => 0, End: () => count - 1,
+    };
     grid.onkeydown = (event) => {
-      const step = KEYS[event.key]?.();
-      if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+      const to = KEYS[event.key]?.();
+      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
-      select(current < 0 ? (step > 0 ? 0 : count - 1) : current + step);
+      select(to);
     };
     space.onclick = (event) => {
       const line = event.target.closest('.row');
