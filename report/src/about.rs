@@ -3,7 +3,7 @@
 use crate::diagnostics::Diagnostics;
 use crate::providers::Providers;
 use crate::table::{Table, title};
-use crate::text::{grouped, several, shortened};
+use crate::text::{several, shortened};
 use etw_layouts_answers::top::{Slots, What};
 use etw_layouts_trace::etl::{FileTime, LogFile};
 use etw_layouts_trace::{Session, Trace, TraceFile};
