@@ -76,11 +76,22 @@ fn trace(args: &Args) -> Result<Outcome, Error> {
     let path = match &args.output {
         Some(path) => path.clone(),
         // A trace can be confidential: other users cannot read the folder.
-        None => tempfile::Builder::new().prefix("etw-").tempdir()?.keep().join("report.html"),
+        None => private_folder()?.join("report.html"),
     };
     let outcome = crate::etl::report(args.name.clone().into(), path.clone())?;
     written(args, &path)?;
     Ok(outcome)
+}
+
+/// A new temporary folder that only the user can read. On Windows, the temporary folder is already that of the user.
+#[cfg(feature = "embedded")]
+fn private_folder() -> Result<PathBuf, Error> {
+    let mut folder = tempfile::Builder::new();
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    #[cfg(unix)]
+    folder.permissions(permissions);
+    Ok(folder.prefix("etw-").tempdir()?.keep())
 }
 
 #[cfg(not(feature = "embedded"))]
