@@ -19,7 +19,8 @@ fn offsets_are_those_of_the_layouts() {
             let cells: Vec<_> = line.split('|').map(str::trim).collect();
             // Tables of flags have other columns.
             let [_, offsets, _, member, _, ""] = cells[..] else { continue };
-            let offsets: Vec<_> = offsets.split(" / ").filter_map(|hex| u64::from_str_radix(hex.strip_prefix("0x")?, 16).ok()).collect();
+            let offsets: Vec<_> =
+                offsets.split(" / ").filter_map(|hex| u64::from_str_radix(hex.strip_prefix("0x")?, 16).ok()).collect();
             let stated = [offsets.first().copied(), offsets.last().copied()];
             rows += 1;
             if targets.map(|target| offset(&layouts, target, name, member)) != stated {
