@@ -89,7 +89,7 @@ fn messages_of_a_file() {
     assert_eq!((first.name.as_str(), first.level.as_str(), first.flags.as_str()), ("Device_c87", "TRACE_LEVEL_ERROR", "INIT"));
     assert_eq!((&*first.function, first.arguments[3].name.as_str()), ("DeviceAdd", "f(a, b)"));
     assert_eq!((messages[1].level.as_str(), messages[1].flags.as_str(), &*messages[1].function), ("INFO", "", ""));
-    assert_eq!(*messages[3].function, "Other::Start");
+    assert_eq!(&*messages[3].function, "Other::Start");
     assert_eq!(messages[4].arguments[0].ty, WppType::Unknown("ItemFuture".to_owned()));
 }
 
