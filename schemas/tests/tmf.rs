@@ -78,8 +78,7 @@ fn messages() -> Vec<WppMessage> {
 fn messages_of_a_file() {
     assert!(tmf::is_tmf(FILE.as_bytes()) && !tmf::is_tmf(b"<xml/>") && !tmf::is_tmf(b""));
     let messages = messages();
-    let numbers: Vec<_> =
-        messages.iter().map(|message| (&*message.component, message.number, message.arguments.len())).collect();
+    let numbers: Vec<_> = messages.iter().map(|message| (&*message.component, message.number, message.arguments.len())).collect();
     assert_eq!(
         numbers,
         [("example", 10, 5), ("example", 11, 6), ("example", 12, 11), ("other", 10, 0), ("other", 11, 2), ("other", 12, 10)]

@@ -43,7 +43,8 @@ pub fn read_pdb(bytes: &[u8]) -> Result<(Vec<WppMessage>, Schemas), pdb::Error> 
         }));
     })?;
     if left_out > 0 {
-        let message = format!("more than {MAX_MESSAGES} messages: {left_out} annotations left out; give .tmf files of the wanted sources");
+        let message =
+            format!("more than {MAX_MESSAGES} messages: {left_out} annotations left out; give .tmf files of the wanted sources");
         schemas.report(SchemaError { place: SourcePosition::Module(0), message });
     }
     for module in corrupt {
