@@ -78,8 +78,7 @@ fn messages() -> Vec<WppMessage> {
 fn messages_of_a_file() {
     assert!(tmf::is_tmf(FILE.as_bytes()) && !tmf::is_tmf(b"<xml/>") && !tmf::is_tmf(b""));
     let messages = messages();
-    let numbers: Vec<_> =
-        messages.iter().map(|message| (message.component.as_str(), message.number, message.arguments.len())).collect();
+    let numbers: Vec<_> = messages.iter().map(|message| (&*message.component, message.number, message.arguments.len())).collect();
     assert_eq!(
         numbers,
         [("example", 10, 5), ("example", 11, 6), ("example", 12, 11), ("other", 10, 0), ("other", 11, 2), ("other", 12, 10)]
@@ -87,9 +86,9 @@ fn messages_of_a_file() {
     let first = &messages[0];
     assert_eq!(first.guid.to_string(), "ee01de89-cf3f-2d13-2be7-f6a1a3f9b94d");
     assert_eq!((first.name.as_str(), first.level.as_str(), first.flags.as_str()), ("Device_c87", "TRACE_LEVEL_ERROR", "INIT"));
-    assert_eq!((first.function.as_str(), first.arguments[3].name.as_str()), ("DeviceAdd", "f(a, b)"));
-    assert_eq!((messages[1].level.as_str(), messages[1].flags.as_str(), messages[1].function.as_str()), ("INFO", "", ""));
-    assert_eq!(messages[3].function, "Other::Start");
+    assert_eq!((&*first.function, first.arguments[3].name.as_str()), ("DeviceAdd", "f(a, b)"));
+    assert_eq!((messages[1].level.as_str(), messages[1].flags.as_str(), &*messages[1].function), ("INFO", "", ""));
+    assert_eq!(&*messages[3].function, "Other::Start");
     assert_eq!(messages[4].arguments[0].ty, WppType::Unknown("ItemFuture".to_owned()));
 }
 

@@ -3,8 +3,8 @@
 //! - [`pdb`] reads Microsoft's program databases, [`isf`] the ISF tables of Volatility, [`snapshot`] this project's reduced form
 //!   of the same facts, and [`images`] tables of kernel images with offsets of some members and addresses of variables.
 //!   [`read()`] detects the format.
-//! - `pdb::Functions` finds the functions and source lines at addresses of an image (feature `functions`).
-//! - `image` identifies the PDB of a kernel image, and `store` finds it along a symbol path (feature `store`).
+//! - `pdb::Functions` finds the functions and source lines at addresses of an image (feature `functions`), and [`pdb::annotations`] texts in the source.
+//! - `image` identifies the PDB of a kernel image and reads the exports of images, and `store` finds both along a symbol path (feature `store`).
 //! - [`mod@compare`] verifies definitions against them, fact by fact.
 //!
 //! Offsets and sizes are in bytes; bit positions count from the least significant bit of the unit. This crate does not compute

@@ -6,7 +6,7 @@ use super::{Done, messages, one_pass};
 use crate::input::{self, Input};
 use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
-use crate::output::line::{Line, Name, Names};
+use crate::output::line::{Line, Name, Names, Payload};
 use crate::output::printer::{Layout, PrintOptions, Printer};
 use crate::output::stack::EventStack;
 use crate::output::stop::Stop;
@@ -234,6 +234,7 @@ impl Work<'_> {
     fn chunks(&self, slice: Slice, worker: &mut Worker<'_>, put: &mut dyn FnMut(Result<Chunk, trace::Error>) -> bool) {
         let Worker { events, names, kinds, frames, left } = worker;
         let mut chunk = Chunk::default();
+        let is_decoded = matches!(self.printer.payload, Some(Payload::Fields | Payload::Message));
         for event in events.of_slice(slice) {
             if *left == 0 {
                 break;
@@ -258,11 +259,11 @@ impl Work<'_> {
                     return;
                 }
             };
-            let is_message = event.header().header_type() == HeaderType::Message;
-            chunk.without_format += u64::from(is_message && self.messages.of(&event.header()).is_none());
-            let kinds = &mut kinds[event.session_index()];
-            if let Some(fault) = self.line(&event, stack.as_ref(), names, kinds, &mut chunk.text) {
-                let kind = etl_names::undecoded(&event.header(), event.schemas(), fault);
+            let (header, kinds) = (event.header(), &mut kinds[event.session_index()]);
+            let is_message = is_decoded && header.header_type() == HeaderType::Message;
+            chunk.without_format += u64::from(is_message && self.messages.of(&header).is_none());
+            if let Some(fault) = self.line(&event, &header, stack.as_ref(), names, kinds, &mut chunk.text) {
+                let kind = etl_names::undecoded(&header, event.schemas(), fault);
                 chunk.diagnostics.push((file, event.place().diagnostic(kind)));
             }
             chunk.printed += 1;
@@ -278,17 +279,17 @@ impl Work<'_> {
     fn line(
         &self,
         event: &trace::Event<'_>,
+        header: &etw_layouts_etl::Event<'_>,
         stack: Option<&EventStack>,
         names: &mut Names,
         kinds: &mut LineKinds,
         out: &mut Vec<u8>,
     ) -> Option<Fault> {
-        let header = event.header();
         let payload = self.printer.payload;
         let line = Line {
             who: self.printer.has_who().then(|| event.who()),
             stack,
-            ..Line::of_event(&self.names[event.file_index()], event, &header, self.messages, payload)
+            ..Line::of_event(&self.names[event.file_index()], event, header, self.messages, payload)
         };
         self.printer.write(&line, names, kinds, out)
     }

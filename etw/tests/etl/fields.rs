@@ -54,6 +54,26 @@ fn same_names() {
     );
 }
 
+/// Codes that their schema marks as errors have names, in text and JSON. In JSON, an error without a name is a text too.
+#[test]
+fn names_of_errors() {
+    let folder = Folder::new("names-of-errors");
+    for (error, text) in [(5_u32, "5 ERROR_ACCESS_DENIED"), (0, "0 ERROR_SUCCESS"), (0xFFFF_FFF0, "4294967280")] {
+        let mut made = logging();
+        let at = made.schema.windows(6).position(|bytes| bytes == b"u32\0\x88\x08").unwrap();
+        // An error of Windows' functions in place of an address.
+        made.schema[at + 5] = 13;
+        let at = made.payload.windows(4).position(|bytes| bytes == [127, 0, 0, 1]).unwrap();
+        made.payload[at..at + 4].copy_from_slice(&error.to_le_bytes());
+        let file = folder.file(&format!("{error}.etl"), made.trace());
+        let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
+        let fields = &json(&out)[1]["fields"];
+        assert_eq!((&fields["u32"], &fields["i32"]), (&object!(text), &object!("0x80004005 E_FAIL")));
+        let (_, out, _) = run(&["events", "--payload", "fields", "--columns", "payload", &file]);
+        assert!(out.contains(&format!("u32 = {text}, ")), "{out}");
+    }
+}
+
 /// The log file header is printed with the members of its layout and the two names after it, for both pointer sizes.
 #[test]
 fn header_is_printed() {

@@ -276,7 +276,8 @@ fn texts_of_messages() {
     let guid = ["--provider", GUID_TEXT];
     let (status, out, err) =
         run(&[&["events", "--tmf", &tmf, "--payload", "message", "--format", "json", &file], &guid[..]].concat());
-    assert_eq!((status, err.lines().count()), (1, 1), "{err}");
+    // A payload that is too short, and a message without a format.
+    assert_eq!((status, err.lines().count()), (1, 2), "{err}");
     let texts: Vec<_> = json(&out).iter().map(|event| json!([event["event"], event["message"], event["payload"]])).collect();
     let name = "example/Device_c87";
     assert_eq!(
@@ -321,5 +322,5 @@ fn texts_of_messages() {
     let values: Vec<_> = rows.iter().map(|row| json!([row["Count"], row["Name"], row["payload"].is_null()])).collect();
     assert_eq!(values, [json!([5, "disk", true]), json!([null, null, false])]);
     let (status, _, err) = run(&["events", "--tmf", &file, &file]);
-    assert!(status == 2 && err.contains("give trace message format files (.tmf)"), "{err}");
+    assert!(status == 2 && err.contains("give trace message format files (.tmf), or private program databases (.pdb)"), "{err}");
 }

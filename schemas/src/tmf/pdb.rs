@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// The first text of an annotation with a message.
 const MARK: &[u8] = b"TMF:";
 
+/// Maximum number of messages. Large drivers have some ten thousand.
+const MAX_MESSAGES: usize = 1 << 20;
+
 /// Reads the messages of a program database, which private ones have. An annotation that cannot be parsed is an error of the [`Schemas`], which have no
 /// providers, and does not affect other messages. A message that does not state its function has the function that contains the annotation.
 ///
@@ -15,11 +18,15 @@ const MARK: &[u8] = b"TMF:";
 ///
 /// The input is another format, or is corrupt.
 pub fn read_pdb(bytes: &[u8]) -> Result<(Vec<WppMessage>, Schemas), pdb::Error> {
-    let (mut messages, mut schemas) = (Vec::new(), Schemas::default());
+    let (mut messages, mut schemas, mut left_out) = (Vec::new(), Schemas::default(), 0_u64);
     // Many annotations of a function share its name.
     let mut last: Arc<str> = Arc::default();
     let corrupt = pdb::annotations(bytes, |annotation| {
         if annotation.texts().next() != Some(MARK) {
+            return;
+        }
+        if messages.len() >= MAX_MESSAGES {
+            left_out += 1;
             return;
         }
         let (found, errors) = parse::read(&lines(&annotation));
@@ -35,6 +42,11 @@ pub fn read_pdb(bytes: &[u8]) -> Result<(Vec<WppMessage>, Schemas), pdb::Error> 
             false => message,
         }));
     })?;
+    if left_out > 0 {
+        let message =
+            format!("more than {MAX_MESSAGES} messages: {left_out} annotations left out; give .tmf files of the wanted sources");
+        schemas.report(SchemaError { place: SourcePosition::Module(0), message });
+    }
     for module in corrupt {
         let message = "corrupt symbols: messages after the damage are missing; copy the file again".to_owned();
         schemas.report(SchemaError { place: SourcePosition::Module(module), message });

@@ -71,7 +71,7 @@ fn exports_of_an_image() {
             let mut damaged = file.clone();
             damaged[at] ^= 0xFF;
             if let Ok(exports) = Exports::read(&damaged) {
-                exports.at(first);
+                let _ = exports.at(first);
             }
             let _ = Exports::read(&file[..at]);
         }
