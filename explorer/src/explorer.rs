@@ -12,10 +12,12 @@ use etw_layouts_lines::line::{Line, Name, Names, Payload};
 use etw_layouts_lines::schemas::SchemaOptions;
 use etw_layouts_lines::selection::Wanted;
 use etw_layouts_lines::stack::EventStack;
+use etw_layouts_lines::wpp::WppMessages;
 use etw_layouts_report::Report;
 use etw_layouts_trace::{Event, Notice, Options, Order, Slice, Trace, TraceFile};
 use serde::Serialize;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Bytes of decompressed buffers of a slice: a page of the table reads at least one slice again.
 const SLICE: u64 = 1 << 20;
@@ -227,7 +229,7 @@ impl Explorer {
 
     fn writer(&self) -> Result<Writer<'_>, String> {
         let (opened, schemas) = self.opened()?;
-        Ok(Writer { opened, lines: Lines { schemas, names: Names::default() } })
+        Ok(Writer { opened, lines: Lines { messages: schemas.messages(), names: Names::default() } })
     }
 }
 
@@ -236,18 +238,18 @@ const NO_TRACE: &str = "no trace is open; drop a trace file on the page";
 /// An open trace, and what its lines need.
 struct Writer<'e> {
     opened: &'e Opened,
-    lines: Lines<'e>,
+    lines: Lines,
 }
 
-struct Lines<'e> {
-    schemas: &'e SchemaOptions,
+struct Lines {
+    messages: Arc<WppMessages>,
     names: Names,
 }
 
-impl Lines<'_> {
+impl Lines {
     fn write(&mut self, opened: &Opened, event: &Event<'_>, stack: Option<&EventStack>, out: &mut Vec<u8>) {
         let (header, name) = (event.header(), &opened.names[event.file_index()]);
-        let line = Line::of_event(name, event, &header, self.schemas, Some(Payload::Message));
+        let line = Line::of_event(name, event, &header, &self.messages, Some(Payload::Message));
         let line = Line { who: Some(event.who()), stack, ..line };
         // Faults of payloads are in the line, as `undecoded`.
         document::event(&line, &mut self.names, &mut LineKinds::default(), out);

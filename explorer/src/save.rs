@@ -59,6 +59,7 @@ impl Explorer {
 
     fn lines(&self, format: Format, put: &mut dyn FnMut(&[u8])) -> Result<String, String> {
         let (opened, schemas) = self.opened()?;
+        let messages = schemas.messages();
         let file = (opened.trace.files().len() > 1).then_some(Column::File);
         let columns: Vec<_> = DEFAULT.into_iter().chain(file).collect();
         let layout = Layout::new(&opened.selected.wanted, Some(Payload::Fields), format, &[], &columns);
@@ -67,7 +68,7 @@ impl Explorer {
         layout.heading(&mut out);
         opened.all(|event| {
             let header = event.header();
-            let line = Line::of_event(opened.name(event.file_index()), event, &header, schemas, Some(Payload::Fields));
+            let line = Line::of_event(opened.name(event.file_index()), event, &header, &messages, Some(Payload::Fields));
             let line = Line { who: layout.has_who().then(|| event.who()), ..line };
             // The line states what cannot be decoded.
             layout.write(&line, &mut names, &mut kinds[event.session_index()], &mut out);
