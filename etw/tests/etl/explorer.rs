@@ -3,15 +3,15 @@
 
 use crate::{Folder, json, run, trace};
 use serde_json::{Value, json as value};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::Read;
+use std::net::{TcpListener, UdpSocket};
+use std::path::PathBuf;
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{env, fs};
+use test_support::browser::{Browser, Look, Page};
 use test_support::installed;
 
-/// Functions of the test's page, which has the page of the explorer in a frame.
+/// Functions for the scripts of the tests.
 const SCRIPT: &str = include_str!("explorer.js");
 
 #[test]
@@ -19,12 +19,8 @@ fn readers_can_do_their_tasks_without_a_network() {
     let Some(page) = env::var_os("ETW_LAYOUTS_EXPLORER").map(PathBuf::from) else {
         return installed::absent("ETW_LAYOUTS_EXPLORER");
     };
-    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    if !installed::starts(&chromium) {
-        return installed::absent("chromium");
-    }
-    let page = fs::read_to_string(page).expect("the page of the explorer");
-    let tasks = Tasks { chromium, page, folder: Folder::new("explorer") };
+    let Some(browser) = Browser::start() else { return };
+    let tasks = Tasks { browser, page, folder: Folder::new("explorer") };
     tasks.on_a_trace();
     tasks.with_call_stacks();
     tasks.with_schemas();
@@ -34,8 +30,8 @@ fn readers_can_do_their_tasks_without_a_network() {
 }
 
 struct Tasks {
-    chromium: String,
-    page: String,
+    browser: Browser,
+    page: PathBuf,
     folder: Folder,
 }
 
@@ -45,8 +41,7 @@ impl Tasks {
         let file = self.folder.file("known.etl", crate::known(true, 30));
         let found = self.run(
             &[&file],
-            "await open('known.etl');
-             const report = at('report').textContent.length, events = at('sizes').textContent;
+            "const report = at('report').textContent.length, events = at('sizes').textContent;
              await show('events');
              const rows = at('table').getAttribute('aria-rowcount');
              await filter('provider=Process');
@@ -96,8 +91,7 @@ impl Tasks {
         let Some(file) = real("ETW_LAYOUTS_ETL", "microsoft__net.4.5.2.x64.etl") else { return };
         let found = self.run(
             &[&file],
-            "await open('microsoft__net.4.5.2.x64.etl');
-             await show('events');
+            "await show('events');
              await filter('event=PerfInfo/SampleProf');
              const counts = at('filter-result').textContent;
              let frames = 0;
@@ -122,8 +116,7 @@ impl Tasks {
         let Some((trace, messages)) = trace.zip(real("ETW_LAYOUTS_CASES", "traces/wpp-pointers.tmf")) else { return };
         let found = self.run(
             &[&trace, &messages],
-            "await open('wpp-pointers.etl', 'wpp-pointers.tmf');
-             await show('events');
+            "await show('events');
              const rows = Number(at('table').getAttribute('aria-rowcount')) - 1, messages = [];
              for (let index = 0; index < rows; index++) {
                  await select(index);
@@ -142,19 +135,21 @@ impl Tasks {
     fn damaged(&self) {
         let damaged = self.folder.file("damaged.etl", crate::damaged());
         let nothing = self.folder.file("nothing.etl", b"nothing");
-        let found = self.run(
-            &[&damaged, &nothing],
-            "await open('damaged.etl');
-             const problems = [at('sizes').textContent, at('problem-count').textContent, at('problem-list').textContent];
-             await open('nothing.etl');
-             return [...problems, at('fault').textContent];",
-        );
+        let page = self.opened(Look::DESKTOP, &[&damaged]);
+        let texts =
+            "return ['sizes', 'problem-count', 'problem-list', 'fault'].map((id) => document.getElementById(id).textContent);";
+        let found = page.run(texts);
+        give(&page, &[&nothing]);
+        let refused = page.run(texts);
         let (_, _, err) = run(&["events", "--diagnostics", &damaged]);
         let line = err.lines().next().expect("a diagnostic");
         let reason = line.split_once(", offset ").expect("a place").1;
         assert!(found[2].as_str().is_some_and(|text| text.contains(reason)), "{found} {err}");
         assert_eq!(found[1], "1 diagnostic: what is damaged, lost or not used");
-        assert!(found[3].as_str().is_some_and(|fault| fault.contains("nothing.etl: not a trace file: only 7 bytes")), "{found}");
+        assert!(
+            refused[3].as_str().is_some_and(|fault| fault.contains("nothing.etl: not a trace file: only 7 bytes")),
+            "{refused}"
+        );
     }
 
     /// Nothing that a script of the page can do reaches a network; each attempt is made, and none arrives.
@@ -165,34 +160,33 @@ impl Tasks {
         udp.set_nonblocking(true).expect("a socket");
         let file = self.folder.file("a.etl", trace());
         let script = format!(
-            "await open('a.etl');
-             const to = 'http://127.0.0.1:{tcp_port}/', failed = [];
+            "const to = 'http://127.0.0.1:{tcp_port}/', failed = [];
              const attempt = async (name, work) => {{ try {{ await Promise.race([work(), wait(3000)]); }} catch (error) {{ failed.push(name); }} }};
-             await attempt('fetch', () => page.fetch(to));
-             await attempt('WebSocket', () => new Promise((done, failed) => {{ const socket = new page.WebSocket('ws://127.0.0.1:{tcp_port}/'); socket.onopen = done; socket.onerror = failed; }}));
-             await attempt('image', () => new Promise((done, failed) => {{ const image = new page.Image(); image.onload = done; image.onerror = failed; image.src = to; page.document.body.append(image); }}));
-             await attempt('EventSource', () => new Promise((done, failed) => {{ const source = new page.EventSource(to); source.onopen = done; source.onerror = failed; }}));
+             await attempt('fetch', () => fetch(to));
+             await attempt('WebSocket', () => new Promise((done, failed) => {{ const socket = new WebSocket('ws://127.0.0.1:{tcp_port}/'); socket.onopen = done; socket.onerror = failed; }}));
+             await attempt('image', () => new Promise((done, failed) => {{ const image = new Image(); image.onload = done; image.onerror = failed; image.src = to; document.body.append(image); }}));
+             await attempt('EventSource', () => new Promise((done, failed) => {{ const source = new EventSource(to); source.onopen = done; source.onerror = failed; }}));
              await attempt('WebRTC', async () => {{
-                 const peer = new page.RTCPeerConnection({{ iceServers: [{{ urls: 'stun:127.0.0.1:{udp_port}' }}] }});
+                 const peer = new RTCPeerConnection({{ iceServers: [{{ urls: 'stun:127.0.0.1:{udp_port}' }}] }});
                  peer.createDataChannel('a');
                  await peer.setLocalDescription(await peer.createOffer());
                  await wait(500);
              }});
-             await attempt('window', async () => page.open(to));
-             page.navigator.sendBeacon(to, 'a');
-             const frame = page.document.createElement('iframe');
+             await attempt('window', async () => open(to));
+             navigator.sendBeacon(to, 'a');
+             const frame = document.createElement('iframe');
              frame.src = to;
-             page.document.body.append(frame);
-             const form = page.document.createElement('form');
+             document.body.append(frame);
+             const form = document.createElement('form');
              form.action = to;
-             page.document.body.append(form);
+             document.body.append(form);
              form.submit();
-             const link = page.document.createElement('a');
+             const link = document.createElement('a');
              link.href = to;
-             page.document.body.append(link);
+             document.body.append(link);
              link.click();
              await wait(1500);
-             return [failed, page.document === document.querySelector('iframe').contentDocument && !!at('about')];"
+             return [failed, !!at('about')];"
         );
         let found = self.run(&[&file], &script);
         assert_eq!(found, value!([["fetch", "WebSocket", "image", "EventSource", "WebRTC", "window"], true]));
@@ -209,60 +203,37 @@ impl Tasks {
     fn axe(&self) {
         let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
         let axe = fs::read_to_string(axe).expect("axe");
-        // The policy of the page does not allow another script.
-        let start = self.page.find("<meta http-equiv=").expect("a policy");
-        let end = start + self.page[start..].find('>').expect("its end") + 1;
-        let page = format!("{}<script>{axe}</script>{}", &self.page[..start], &self.page[end..]);
-        let tasks = Tasks { chromium: self.chromium.clone(), page, folder: Folder::new("explorer-axe") };
-        let file = tasks.folder.file("known.etl", crate::known(true, 30));
-        let script = "const faults = [], about = ({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | ');
-             const check = async () => { const { violations } = await page.axe.run(page.document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }); faults.push(...violations.map(about)); };
-             await check();
-             await open('known.etl');
-             await check();
-             await show('events');
-             await select(0);
-             await check();
-             return [page.matchMedia('(prefers-color-scheme: dark)').matches, faults];";
-        for (more, is_dark) in [(&[][..], false), (&["--blink-settings=preferredColorScheme=0"][..], true)] {
-            assert_eq!(tasks.run_with(more, &[&file], script), value!([is_dark, []]));
+        let file = self.folder.file("known.etl", crate::known(true, 30));
+        let check = format!(
+            "{axe}; const {{ violations }} = await axe.run(document, {{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }});
+             return violations.map(({{ id, nodes }}) => id + ': ' + nodes.slice(0, 3).map(({{ html }}) => html.slice(0, 200)).join(' | '));"
+        );
+        for look in [Look::DESKTOP, Look::DESKTOP.dark()] {
+            let page = self.browser.open(&self.page, look);
+            assert_eq!(page.run(&check), value!([]));
+            give(&page, &[&file]);
+            assert_eq!(page.run(&check), value!([]));
+            page.run(&format!("{SCRIPT} await show('events'); await select(0);"));
+            assert_eq!(page.run(&check), value!([]));
         }
     }
 
     fn run(&self, files: &[&str], script: &str) -> Value {
-        self.run_with(&[], files, script)
+        self.opened(Look::DESKTOP, files).run(&format!("{SCRIPT}{script}"))
     }
 
-    /// The result of a script beside the page. It gets the files from this process. Fails if the page reports an error.
-    fn run_with(&self, more: &[&str], files: &[&str], script: &str) -> Value {
-        let server = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = server.local_addr().expect("a port").port();
-        self.folder.file("explorer.html", &self.page);
-        let test = format!(
-            "<!doctype html><html><body><script>const server = 'http://127.0.0.1:{port}/';\n{SCRIPT}\nrun(async () => {{ {script} }});</script></body></html>"
-        );
-        let test = self.folder.file("test.html", test);
-        let profile = format!("--user-data-dir={}", Path::new(&test).with_file_name("profile").display());
-        let arguments =
-            ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--window-size=1280,900", &profile];
-        let mut command = Command::new(&self.chromium);
-        command.args(arguments).args(more).arg(format!("file://{test}")).stdout(Stdio::null()).stderr(Stdio::null());
-        let browser = Browser(command.spawn().expect("chromium runs"));
-        let outcome = served(&server, files);
-        drop(browser);
-        let (wrong, outcome) = (&outcome[0], outcome[1].clone());
-        assert_eq!(*wrong, value!([]), "{script}");
-        outcome
+    /// The page with open files.
+    fn opened(&self, look: Look, files: &[&str]) -> Page<'_> {
+        let page = self.browser.open(&self.page, look);
+        give(&page, files);
+        page
     }
 }
 
-/// A browser, which ends with the value.
-struct Browser(Child);
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = self.0.kill().and_then(|()| self.0.wait());
-    }
+/// Opens files on the page.
+fn give(page: &Page<'_>, files: &[&str]) {
+    page.choose("#files", files);
+    page.run(&format!("{SCRIPT} await idle();"));
 }
 
 /// A file of a folder with real files, if it is there.
@@ -273,49 +244,4 @@ fn real(variable: &str, name: &str) -> Option<String> {
         return None;
     }
     Some(crate::text(&path))
-}
-
-/// Serves the files by their names until the outcome arrives. Fails after two minutes.
-fn served(server: &TcpListener, files: &[&str]) -> Value {
-    server.set_nonblocking(true).expect("a socket");
-    for _ in 0..12_000 {
-        let Ok((stream, _)) = server.accept() else {
-            thread::sleep(Duration::from_millis(10));
-            continue;
-        };
-        if let Some(outcome) = answer(stream, files) {
-            return outcome;
-        }
-    }
-    panic!("the script did not end");
-}
-
-/// Answers a request. Returns the outcome if the request has it.
-fn answer(stream: TcpStream, files: &[&str]) -> Option<Value> {
-    stream.set_nonblocking(false).ok()?;
-    let mut reader = BufReader::new(stream);
-    let (mut first, mut length) = (String::new(), 0);
-    reader.read_line(&mut first).ok()?;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        if line.trim().is_empty() {
-            break;
-        }
-        if let Some((_, value)) = line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
-            length = value.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let name = first.split(' ').nth(1)?.trim_start_matches('/').to_owned();
-    let file = files.iter().find(|file| Path::new(file).file_name().is_some_and(|own| *own == *name));
-    let content = file.map(|file| fs::read(file).expect("a file")).unwrap_or_default();
-    let mut stream = reader.into_inner();
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n",
-        content.len()
-    );
-    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&content)).ok()?;
-    if name == "outcome" { serde_json::from_slice(&body).ok() } else { None }
 }

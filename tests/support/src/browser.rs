@@ -130,6 +130,13 @@ impl Page<'_> {
         answer["result"]["value"].clone()
     }
 
+    /// Chooses local files in a file input, as a user does.
+    pub fn choose(&self, input: &str, files: &[&str]) {
+        let find = json!({ "expression": format!("document.querySelector('{input}')") });
+        let found = self.call("Runtime.evaluate", &find);
+        self.call("DOM.setFileInputFiles", &json!({ "files": files, "objectId": text(&found["result"], "objectId") }));
+    }
+
     /// The errors that the page reported.
     pub fn errors(&self) -> Vec<String> {
         let is_error = |event: &Value| {
