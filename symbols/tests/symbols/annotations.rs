@@ -6,8 +6,11 @@ use test_support::clang;
 use test_support::folder::Folder;
 use test_support::installed;
 
-/// Module, function and texts of each annotation, and the corrupt modules.
-fn read(file: &[u8]) -> (Vec<(u32, String, Vec<String>)>, Vec<u32>) {
+/// Module, function and texts of an annotation.
+type Annotated = (u32, String, Vec<String>);
+
+/// The annotations, and the corrupt modules.
+fn read(file: &[u8]) -> (Vec<Annotated>, Vec<u32>) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut found = Vec::new();
     let corrupt = pdb::annotations(file, |annotation| {

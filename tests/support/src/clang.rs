@@ -98,9 +98,8 @@ pub fn annotated(linker: &Linker, stem: &Path) -> PathBuf {
     let object = fs::read(path.with_extension("obj")).expect("an object file");
     let mut pdb = fs::read(&path).expect("a program database");
     let is_annotation = |at: &usize| object[at + 2..].starts_with(&[0x19, 0x10]) && object[at + 10] < 10 && object[at + 11] == 0;
-    let mut places = (0..object.len() - 16).filter(is_annotation);
     let mut count = 0;
-    while let Some(from) = places.next() {
+    for from in (0..object.len() - 16).filter(is_annotation) {
         let size = 2 + usize::from(u16::from_le_bytes([object[from], object[from + 1]]));
         let skip = [&object[from..from + 2], &[7, 0], &vec![0; size - 4]].concat();
         let at = pdb.windows(size).position(|bytes| bytes == skip).expect("an empty record");
