@@ -10,6 +10,9 @@ use test_support::browser::{self, DARK, PHONE, chromium};
 use test_support::folder::Folder;
 use test_support::installed;
 
+/// Waits for the parts of the page, which are made after its first sentences were shown.
+const READY: &str = "for (let n = 0; n < 500 && !document.querySelector('.answer'); n++) await wait(20);";
+
 /// Writes the page of a trace, and the same page without its content security policy, which would refuse the scripts of tests.
 fn pages(folder: &Folder, name: &str, trace: Vec<u8>) -> (PathBuf, PathBuf) {
     let [page, open] = ["", "-open"].map(|ending| folder.0.join(format!("{name}{ending}.html")));
@@ -60,7 +63,7 @@ fn a_selection_and_the_flame_graph() {
     let Some(chromium) = chromium() else { return };
     let folder = Folder::new("report-selection");
     let (_, page) = pages(&folder, "long", long());
-    let script = "await wait(300);
+    let script = "
         const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
         const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'Processor time by process').querySelector('tfoot').textContent;
         const flame = () => [...document.querySelectorAll('.flame text')].map((text) => text.textContent);
@@ -93,7 +96,7 @@ fn a_selection_and_the_flame_graph() {
         said.push(document.querySelector('.flames + .readout').textContent.replace(/^[^:]*/, ''), document.querySelectorAll('.flame .above').length);
         said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('(20'), document.body.textContent.includes('\\u202e'));
         return said;";
-    let said = browser::run(&chromium, &[], &page, "", script);
+    let said = browser::run(&chromium, &[], &page, "", &format!("{READY}{script}"));
     let total = |count: i64| format!("total{count}{count}100 %");
     assert_eq!(said[0], total(SAMPLES), "{said}");
     assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
@@ -119,12 +122,13 @@ fn pages_can_be_read_by_everyone() {
     let folder = Folder::new("report-axe");
     let pages = [("long", long()), ("all", top::trace())].map(|(name, trace)| pages(&folder, name, trace).1);
     for page in &pages {
-        let script = "await wait(200); return [document.documentElement.scrollWidth <= innerWidth, document.querySelector('.over').getBoundingClientRect().width > 250];";
-        assert_eq!(browser::run(&chromium, &[PHONE], page, "", script), json!([true, true]));
+        let script = "return [document.documentElement.scrollWidth <= innerWidth, document.querySelector('.over').getBoundingClientRect().width > 250];";
+        assert_eq!(browser::run(&chromium, &[PHONE], page, "", &format!("{READY}{script}")), json!([true, true]));
     }
     let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
     let script = format!(
-        "for (const part of document.querySelectorAll('details')) part.open = true;
+        "{READY}
+        for (const part of document.querySelectorAll('details')) part.open = true;
         await wait(200);
         await new Promise((done, failed) => document.head.append(
             Object.assign(document.createElement('script'), {{ src: 'file://{}', onload: done, onerror: () => failed('no axe') }})));
