@@ -9,6 +9,9 @@ use test_support::browser::{Browser, Look};
 use test_support::folder::Folder;
 use test_support::installed;
 
+/// Waits for the parts of the page, which are made after its first sentences were shown.
+const READY: &str = "for (let n = 0; n < 500 && !document.querySelector('.answer'); n++) await wait(20);";
+
 /// Writes the page of a trace.
 fn page(folder: &Folder, name: &str, trace: Vec<u8>) -> PathBuf {
     let page = folder.0.join(format!("{name}.html"));
@@ -23,7 +26,7 @@ fn a_page_works_alone() {
     let Some(browser) = Browser::start() else { return };
     let folder = Folder::new("report-alone");
     let page = browser.open(&page(&folder, "long", long()), Look::DESKTOP);
-    let shown = page.run("await wait(300); return document.body.innerHTML;");
+    let shown = page.run(&format!("{READY} return document.body.innerHTML;"));
     let parts = ["Processor time by process", "Flame graph", "class=\"f"];
     assert!(parts.iter().all(|part| shown.as_str().is_some_and(|shown| shown.contains(part))), "{shown}");
     assert!(page.requests().iter().all(|url| url.starts_with("file:")), "{:?}", page.requests());
@@ -35,7 +38,7 @@ fn a_selection_and_the_flame_graph() {
     let Some(browser) = Browser::start() else { return };
     let folder = Folder::new("report-selection");
     let page = page(&folder, "long", long());
-    let script = "await wait(300);
+    let script = "
         const over = document.querySelector('.over'), key = (key, shiftKey = false) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
         const total = () => [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent === 'Processor time by process').querySelector('tfoot').textContent;
         const flame = () => [...document.querySelectorAll('.flame text')].map((text) => text.textContent);
@@ -68,7 +71,7 @@ fn a_selection_and_the_flame_graph() {
         said.push(document.querySelector('.flames + .readout').textContent.replace(/^[^:]*/, ''), document.querySelectorAll('.flame .above').length);
         said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('(20'), document.body.textContent.includes('\\u202e'));
         return said;";
-    let said = browser.open(&page, Look::DESKTOP).run(script);
+    let said = browser.open(&page, Look::DESKTOP).run(&format!("{READY}{script}"));
     let total = |count: i64| format!("total{count}{count}100 %");
     assert_eq!(said[0], total(SAMPLES), "{said}");
     assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
@@ -94,8 +97,8 @@ fn pages_can_be_read_by_everyone() {
     let folder = Folder::new("report-axe");
     let pages = [("long", long()), ("all", top::trace())].map(|(name, trace)| page(&folder, name, trace));
     for page in &pages {
-        let script = "await wait(200); return [document.documentElement.scrollWidth <= innerWidth, document.querySelector('.over').getBoundingClientRect().width > 250];";
-        assert_eq!(browser.open(page, Look::PHONE).run(script), json!([true, true]));
+        let script = "return [document.documentElement.scrollWidth <= innerWidth, document.querySelector('.over').getBoundingClientRect().width > 250];";
+        assert_eq!(browser.open(page, Look::PHONE).run(&format!("{READY}{script}")), json!([true, true]));
     }
     let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return installed::absent("axe-core") };
     let axe = fs::read_to_string(axe).expect("axe-core");
@@ -106,7 +109,7 @@ fn pages_can_be_read_by_everyone() {
             violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | '))];";
     for page in &pages {
         for look in [Look::DESKTOP, Look::DESKTOP.dark()] {
-            assert_eq!(browser.open(page, look).run(&format!("{axe}; {check}")), json!([look.is_dark, true, []]));
+            assert_eq!(browser.open(page, look).run(&format!("{READY}{axe}; {check}")), json!([look.is_dark, true, []]));
         }
     }
 }
@@ -121,13 +124,13 @@ fn picture() {
     let folder = Folder::new("report-picture");
     let page = page(&folder, "example", fs::read(traces.join("microsoft__net.4.5.2.x64.etl")).unwrap());
     let page = browser.open(&page, Look { size: [1180, 1000], is_dark: false });
-    page.run(
-        "await wait(500);
-        const key = (key, shiftKey) => document.querySelector('.over').dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
+    page.run(&format!(
+        "{READY}
+        const key = (key, shiftKey) => document.querySelector('.over').dispatchEvent(new KeyboardEvent('keydown', {{ key, shiftKey, bubbles: true }}));
         for (let n = 0; n < 60; n++) key('ArrowRight');
         for (let n = 0; n < 40; n++) key('ArrowRight', true);
-        await wait(100);",
-    );
+        await wait(100);"
+    ));
     let picture = page.picture();
     assert!(picture.len() < 150_000);
     fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/report.png"), picture).unwrap();
