@@ -52,7 +52,7 @@ impl Tasks {
              await select(0);
              const name = at('detail').querySelector('h2').textContent, fields = pairs();
              const line = [...at('detail').querySelectorAll('.bytes-box tbody tr')].find((line) => line.cells[2].textContent === 'ThreadId');
-             line.querySelector('button').click();
+             line?.querySelector('button').click();
              const hit = [...at('detail').querySelectorAll('.dump .hit')].map((byte) => byte.textContent);
              const csv = await save('csv'), lines = await save('jsonl'), parquet = await save('parquet');
              const etl = await saved('etl');
@@ -66,18 +66,21 @@ impl Tasks {
         let (csv, lines) = (print("csv"), print("json"));
         let (all, selected) = (json(&run(&["events", "--format", "json", &file]).1), json(&lines));
         assert!(found["report"].as_u64() > Some(100), "{found}");
-        assert_eq!(found["events"].as_str().map(|text| text.split(' ').next()), Some(Some(&*all.len().to_string())), "{found}");
+        let plain = |text: &Value| text.as_str().unwrap_or_default().replace(',', "");
+        assert!(plain(&found["events"]).starts_with(&format!("{} events ", all.len())), "{found}");
         assert_eq!(found["rows"], (all.len() + 1).to_string());
-        assert_eq!(found["result"], format!("{} of {} events", selected.len(), all.len()));
+        assert_eq!(plain(&found["result"]), format!("{} of {} events", selected.len(), all.len()));
         assert!(
             found["fault"].as_str().is_some_and(|fault| fault.starts_with("unknown option `nonsense`; known options: provider,"))
         );
         assert_eq!(found["name"], selected[0]["event"]);
-        for (name, field) in selected[0]["fields"].as_object().expect("fields").iter().filter(|(_, field)| field.is_number()) {
+        for (name, field) in selected[0]["fields"].as_object().into_iter().flatten().filter(|(_, field)| field.is_number()) {
             assert_eq!(found["fields"][name], field.to_string(), "{name}");
         }
-        let thread = selected[0]["header_thread"].as_u64().expect("a thread") as u32;
-        assert_eq!(found["hit"], value!(thread.to_le_bytes().map(|byte| format!("{byte:02x}"))));
+        // Headers of PERFINFO have no thread.
+        if let Some(thread) = selected[0]["header_thread"].as_u64() {
+            assert_eq!(found["hit"], value!((thread as u32).to_le_bytes().map(|byte| format!("{byte:02x}"))));
+        }
         assert!(found["csv"] == csv, "{}\n{csv}", found["csv"]);
         let without_file =
             |lines: &str| json(lines).into_iter().map(|mut line| (line["file"].take(), line).1).collect::<Vec<_>>();
