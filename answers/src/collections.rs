@@ -38,7 +38,8 @@ type Runtime = (usize, Option<u32>, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Collections {
     suspensions: Pending<Runtime, Suspension>,
-    collections: Pending<Runtime, Collection>,
+    /// By runtime and number: a collection in the background takes time in which others begin and end.
+    collections: Pending<(Runtime, u64), Collection>,
     /// Suspensions that another one followed without a restart.
     replaced: u64,
 }
@@ -58,6 +59,7 @@ impl Collections {
         let party = event.who().by;
         let instance = decoded.get("ClrInstanceID").and_then(|value| value.number()).unwrap_or_default();
         let runtime = (event.session_index(), party.process, instance);
+        let number = || decoded.get("Count").and_then(|value| value.number()).unwrap_or_default();
         let text = |name: &str| decoded.get(name).map(|value| value.to_string());
         match kind {
             SUSPEND_BEGIN => {
@@ -71,10 +73,10 @@ impl Collections {
                 if let Some(suspension) = self.suspensions.get_mut(&runtime) {
                     suspension.collection.get_or_insert_with(|| collection.clone());
                 }
-                self.collections.insert(runtime, collection);
+                self.collections.insert((runtime, number()), collection);
                 None
             }
-            _ => self.collections.remove(&runtime).map(Ended::Collection),
+            _ => self.collections.remove(&(runtime, number())).map(Ended::Collection),
         }
     }
 

@@ -87,12 +87,6 @@ impl Functions {
         self
     }
 
-    /// Whether program databases are searched.
-    #[must_use]
-    pub fn is_searched(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// The program databases that were wanted and cannot be used, each with the reason.
     #[must_use]
     pub fn failures(&self) -> BTreeMap<ImagePdb, PdbFailure> {

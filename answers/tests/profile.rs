@@ -310,6 +310,26 @@ fn markers_and_filters() {
     }
 }
 
+/// A collection in the background has a marker, with those that begin and end in its time.
+#[test]
+fn collections_in_the_background() {
+    let event = |tick, id, numbers: &[u32]| {
+        Written::event(
+            tick,
+            (5, 7),
+            (RUNTIME, id, 1),
+            [numbers.iter().flat_map(|number| number.to_le_bytes()).collect(), 1_u16.to_le_bytes().to_vec()].concat(),
+        )
+    };
+    // Number, generation, reason and type; number and generation.
+    let trace =
+        with_catalogue(&[event(10, 1, &[1, 2, 0, 1]), event(20, 1, &[2, 0, 0, 2]), event(30, 2, &[2, 0]), event(90, 2, &[1, 2])]);
+    let markers = profile(&trace, Subject::Samples, |_| true).markers;
+    let times: Vec<_> =
+        markers.iter().map(|marker| (marker.start.abs_diff(markers[0].start), marker.end - marker.start)).collect();
+    assert_eq!(times, [(0, 1_000), (1_000, 8_000)]);
+}
+
 /// Values above the limits of a format are written as several samples, or cut and counted.
 #[test]
 fn large_values() {

@@ -47,6 +47,13 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if Path::new(&args.name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("etl")) {
         return trace(args);
     }
+    if Path::new(&args.name).exists() {
+        return Err(format!(
+            "{}: not the name of a structure or of a trace file (.etl); use `etw etl report` for other names and folders",
+            args.name
+        )
+        .into());
+    }
     let layouts = project.shared_layouts()?;
     let structure = name(&layouts, Among::All, &args.name)?.to_owned();
     let registry = project.registry(&layouts.spec.axis)?;
@@ -73,25 +80,27 @@ fn trace(args: &Args) -> Result<Outcome, Error> {
     if args.build.is_some() {
         return Err("--build has no effect on the report of a trace; remove --build".into());
     }
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        // A trace can be confidential: other users cannot read the folder.
-        None => private_folder()?.join("report.html"),
-    };
+    // A trace can be confidential: other users cannot read the folder.
+    let folder = if args.output.is_none() { Some(private_folder()?) } else { None };
+    let path = args.output.clone().or_else(|| Some(folder.as_ref()?.path().join("report.html"))).unwrap_or_default();
     let outcome = crate::etl::report(args.name.clone().into(), path.clone())?;
+    // Without a report, the folder is removed.
+    if path.exists() {
+        folder.map(tempfile::TempDir::keep);
+    }
     written(args, &path)?;
     Ok(outcome)
 }
 
 /// A new temporary folder that only the user can read. On Windows, the temporary folder is already that of the user.
 #[cfg(feature = "embedded")]
-fn private_folder() -> Result<PathBuf, Error> {
+fn private_folder() -> Result<tempfile::TempDir, Error> {
     let mut folder = tempfile::Builder::new();
     #[cfg(unix)]
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     #[cfg(unix)]
     folder.permissions(permissions);
-    Ok(folder.prefix("etw-").tempdir()?.keep())
+    Ok(folder.prefix("etw-").tempdir()?)
 }
 
 #[cfg(not(feature = "embedded"))]

@@ -18,9 +18,9 @@ const start = async (text) => {
 const open = (given) => {
   const whole = (file) => new Uint8Array(reader.readAsArrayBuffer(file)), first = count;
   program.begin();
-  for (const file of given) {
-    if (/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name)) program.add_schemas(file.name, whole(file));
-    else if (/\.dmp$/i.test(file.name)) program.add_dump(file.name, whole(file));
+  for (const { file, kind } of given) {
+    if (kind === 'schemas') program.add_schemas(file.name, whole(file));
+    else if (kind === 'dump') program.add_dump(file.name, whole(file));
     else {
       files.set(count, file);
       program.add_trace(file.name, count++, file.size);

@@ -80,7 +80,7 @@ pub(crate) fn record(event: &trace::Event<'_>) -> RecordBytes {
 impl RecordBytes {
     fn add(&mut self, part: Part) {
         if self.parts.len() < MAX_PARTS {
-            self.parts.push(Part { value: shortened(part.value), ..part });
+            self.parts.push(Part { name: shortened(part.name), value: shortened(part.value), ..part });
         } else if self.parts.len() == MAX_PARTS && self.notes.iter().all(|note| !note.starts_with("More parts")) {
             self.notes.push(format!("More parts than {MAX_PARTS} are left out."));
         }

@@ -145,9 +145,9 @@ impl Explorer {
             messages.add("Buffers are so far out of order that only parts of the table are sorted by time.".into());
         }
         let wanted = filter::read("")?;
-        let mut opened =
-            Opened { selected: Selected { filters: Vec::new(), before: Vec::new(), wanted }, trace, names, slices, messages };
-        opened.select("")?;
+        let selected = Selected { filters: Vec::new(), before: Vec::new(), wanted };
+        let mut opened = Opened { selected, trace, names, slices, messages };
+        opened.select(filter::read("")?)?;
         let summary = opened.summary();
         (self.schemas, self.opened) = (Some(schemas), Some(opened));
         Ok(summary)
@@ -161,8 +161,8 @@ impl Explorer {
     pub fn select(&mut self, words: &str) -> Result<Selection, String> {
         let schemas = self.schemas.clone();
         let opened = self.opened.as_mut().ok_or(NO_TRACE)?;
-        opened.select(words)?;
-        let mut wanted = filter::read(words)?;
+        opened.select(filter::read(words)?)?;
+        let wanted = &mut opened.selected.wanted;
         wanted.schemas = schemas.ok_or(NO_TRACE)?;
         Ok(Selection {
             selected: opened.selected.before.last().copied().unwrap_or_default(),
@@ -212,7 +212,7 @@ impl Explorer {
         serde_json::to_string(&detail).map_err(|error| error.to_string())
     }
 
-    /// The data of the report of the trace, as JSON.
+    /// The report of the trace as JSON: its data, and its start in units of 100 ns since 1601 as text, because a script's numbers have fewer digits.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl Explorer {
     pub fn report(&self) -> Result<String, String> {
         let (opened, _) = self.opened()?;
         let report = Report::new(&opened.trace, &etw_layouts_report::Options::default()).map_err(|error| error.to_string())?;
-        Ok(report.json())
+        Ok(format!("{{\"start\":\"{}\",\"report\":{}}}", report.start, report.json()))
     }
 
     pub(crate) fn opened(&self) -> Result<(&Opened, &SchemaOptions), String> {
@@ -288,8 +288,7 @@ impl Opened {
         }
     }
 
-    fn select(&mut self, words: &str) -> Result<(), String> {
-        let wanted = filter::read(words)?;
+    fn select(&mut self, wanted: Wanted) -> Result<(), String> {
         let filters = wanted.filters(&self.trace);
         let (mut before, mut count) = (vec![0], 0);
         let mut events = self.trace.no_events();

@@ -78,7 +78,7 @@ fn checked(names: &[String], name: &str, value: &str) -> Result<String, String> 
     }
 }
 
-/// The first line of the message of an error, and the reason.
+/// The first line of the message of an error.
 fn first_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let line = text.lines().next().unwrap_or_default();

@@ -121,9 +121,15 @@ impl Explorer {
         let file = relog.finish().map_err(|error| error.to_string())?;
         file.get_ref().chunks(CHUNK).for_each(put);
         let sum = |of: fn(&etw_layouts_trace::Copied) -> u64| copied.iter().map(of).sum::<u64>();
-        let skipped = sum(|copied| copied.skipped.values().sum());
-        let not_copied = if skipped > 0 { format!(", {skipped} events could not be copied") } else { String::new() };
-        Ok(format!("{} events, and {} that they need{not_copied}", sum(|copied| copied.matching), sum(|copied| copied.needed)))
+        let mut done = format!("{} events, and {} that they need", sum(|copied| copied.matching), sum(|copied| copied.needed));
+        for (why, count) in copied.iter().flat_map(|copied| &copied.skipped) {
+            done += &format!("; {count} not copied: {why}");
+        }
+        let repeated = sum(|copied| copied.repeated.values().sum());
+        if repeated > 0 {
+            done += &format!("; {repeated} buffers are in several files: their events are in the new file twice");
+        }
+        Ok(done)
     }
 }
 

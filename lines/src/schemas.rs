@@ -81,9 +81,9 @@ impl SchemaOptions {
             let refused = |reason: &str| out.refused(&path.display().to_string(), reason);
             match files::read_bytes(&path, bytes) {
                 Ok(Some(file)) => _ = named.add(&[file], out),
-                Ok(None) => refused(
-                    "no schemas; give manifests (.man, .xml), Windows binaries, trace message format files (.tmf), or private program databases (.pdb)",
-                ),
+                Ok(None) => {
+                    refused("no schemas; give manifests (.man, .xml), Windows binaries, or trace message format files (.tmf)")
+                }
                 Err(file) => refused(&file.reason),
             }
         }

@@ -39,8 +39,10 @@ pub struct About {
     pub buffers_with_buffer_lost: u64,
     /// Number of files that were not closed, so that their headers state no losses.
     pub unclosed: usize,
-    /// Number of diagnostics, without those for information.
+    /// Number of diagnostics, without those for information and those that are not known.
     pub diagnostics: u64,
+    /// Number of diagnostics that are not known to be damage or for information, because there are more than a trace keeps.
+    pub unknown_diagnostics: u64,
 }
 
 /// A session of a trace.
@@ -64,6 +66,9 @@ pub struct SessionFacts {
     /// Local time at the start is UTC plus this value, in minutes.
     pub time_zone_minutes: i64,
 }
+
+/// A second, in units of 100 ns.
+const SECOND: i64 = 10_000_000;
 
 /// Maximum number of files and of sessions in a report.
 const MAX_FILES: usize = 50;
@@ -89,7 +94,8 @@ impl About {
             buffers_with_events_lost: losses.buffers_with_events_lost,
             buffers_with_buffer_lost: losses.buffers_with_buffer_lost,
             unclosed: files.iter().filter(|file| file.log_file().end_time == 0).count(),
-            diagnostics: diagnostics.damage(),
+            diagnostics: diagnostics.damage,
+            unknown_diagnostics: diagnostics.unknown,
         };
         about.sentences = vec![about.range(trace, slots), about.losses(), about.damage(), about.coverage(), answered(tables)];
         about
@@ -108,35 +114,62 @@ impl About {
             }
             sessions => format!("of {}", several((sessions.len() + self.more_sessions) as u64, "session")),
         };
-        format!(
+        let range = format!(
             "{} in {seconds:.decimals$} s, {recorded}, from {} to {} (UTC).",
             several(self.events, "event"),
             second(slots.start),
             second(end)
+        );
+        let [file] = trace.files() else { return range };
+        let before = slots.start.0.saturating_sub(file.log_file().start_time);
+        if file.log_file().start_time == 0 || before < SECOND {
+            return range;
+        }
+        format!(
+            "{range} Times below count from the first event, {:.3} s after the start of the session, from which --from and --to count.",
+            before as f64 / SECOND as f64
         )
     }
 
     fn losses(&self) -> String {
+        let sessions = if self.sessions.len() + self.more_sessions == 1 { "session" } else { "sessions" };
         let flagged = self.buffers_with_events_lost + self.buffers_with_buffer_lost;
-        let (events, buffers) = (several(self.events_lost, "event"), several(self.buffers_lost, "buffer"));
-        match (self.events_lost + self.buffers_lost, flagged, self.unclosed) {
-            (0, 0, 0) => "The session lost no events.".into(),
-            (0, 0, unclosed) => format!(
-                "It is not known whether events were lost: {} not closed, and only a closed file has the number of lost events.",
-                if unclosed == 1 { "a file was".into() } else { format!("{} were", several(unclosed as u64, "file")) }
-            ),
-            (0, flagged, _) => format!("Events were lost before {}: all sums can be too small.", several(flagged, "buffer")),
-            _ => format!("The session lost {events} and {buffers}: all sums can be too small."),
+        let mut losses = Vec::new();
+        if self.events_lost + self.buffers_lost > 0 {
+            let (events, buffers) = (several(self.events_lost, "event"), several(self.buffers_lost, "buffer"));
+            losses.push(format!("The {sessions} lost {events} and {buffers}, as the headers state."));
         }
+        if flagged > 0 {
+            losses.push(format!("Events were lost before {}.", several(flagged, "buffer")));
+        }
+        let more = if losses.is_empty() {
+            ""
+        } else {
+            losses.push("All sums can be too small.".into());
+            "more "
+        };
+        if self.unclosed > 0 {
+            let files =
+                if self.unclosed == 1 { "a file was".into() } else { format!("{} were", several(self.unclosed as u64, "file")) };
+            losses.push(format!(
+                "It is not known whether {more}events were lost: {files} not closed, and only a closed file has the number of lost events."
+            ));
+        }
+        if losses.is_empty() { format!("The {sessions} lost no events.") } else { losses.join(" ") }
     }
 
     fn damage(&self) -> String {
-        match self.diagnostics {
+        let known = match self.diagnostics {
+            0 if self.unknown_diagnostics > 0 => "It is not known whether the files have damage.".into(),
             0 => "The files have no damage.".into(),
             count => format!(
                 "The files have {}: parts of them cannot be read, or are not as the format requires.",
                 several(count, "diagnostic")
             ),
+        };
+        match self.unknown_diagnostics {
+            0 => known,
+            unknown => format!("{known} Only the number of {} is known.", several(unknown, "further diagnostic")),
         }
     }
 

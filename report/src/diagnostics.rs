@@ -9,10 +9,15 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostics {
-    /// The kinds of diagnostics of each file.
+    /// The kinds of diagnostics of each file, those for information last.
     pub kinds: Vec<DiagnosticKind>,
-    /// Number of diagnostics that are in no kind, because more were found than a trace keeps.
+    /// Number of diagnostics of further kinds.
     pub more: u64,
+    /// Number of diagnostics whose kinds are not known, because there are more than a trace keeps.
+    pub unknown: u64,
+    /// Number of diagnostics of all known kinds, without those for information.
+    #[serde(skip)]
+    pub damage: u64,
 }
 
 /// The diagnostics of a kind in a file.
@@ -41,29 +46,24 @@ impl Diagnostics {
     pub(crate) fn new(trace: &Trace) -> Self {
         let mut kinds = BTreeMap::<_, DiagnosticKind>::new();
         for (file, diagnostic) in trace.diagnostics() {
-            let kind = diagnostic.kind.name();
+            let (kind, is_note) = (diagnostic.kind.name(), !diagnostic.is_damage());
             let first = || DiagnosticKind {
                 file: trace.files().get(*file).map(TraceFile::name).map(shortened).unwrap_or_default(),
                 kind,
-                is_note: !diagnostic.is_damage(),
+                is_note,
                 count: 0,
                 buffer: diagnostic.buffer,
                 buffer_offset: diagnostic.buffer_offset,
                 offset: diagnostic.offset,
                 message: shortened(&diagnostic.kind.to_string()),
             };
-            kinds.entry((*file, kind)).or_insert_with(first).count += 1;
+            kinds.entry((is_note, *file, kind)).or_insert_with(first).count += 1;
         }
-        let mut more = trace.more_diagnostics();
         let mut kinds: Vec<_> = kinds.into_values().collect();
-        more += kinds.iter().skip(MAX_KINDS).map(|kind| kind.count).sum::<u64>();
+        let damage = kinds.iter().filter(|kind| !kind.is_note).map(|kind| kind.count).sum();
+        let more = kinds.iter().skip(MAX_KINDS).map(|kind| kind.count).sum();
         kinds.truncate(MAX_KINDS);
-        Self { kinds, more }
-    }
-
-    /// Number of diagnostics, without those for information.
-    pub(crate) fn damage(&self) -> u64 {
-        self.kinds.iter().filter(|kind| !kind.is_note).map(|kind| kind.count).sum::<u64>() + self.more
+        Self { kinds, more, unknown: trace.more_diagnostics(), damage }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::text::{several, shortened};
 use etw_layouts_answers::top::Slots;
-use etw_layouts_trace::Event;
+use etw_layouts_trace::kernel::TypedEvent;
+use etw_layouts_trace::kernel::perfinfo::SampleProf;
+use etw_layouts_trace::{Event, EventKind, kind};
 use serde::Serialize;
 
 /// Marks in the order of time.
@@ -28,8 +30,8 @@ pub struct Mark {
 /// Maximum number of marks.
 const MAX_MARKS: usize = 200;
 
-/// PERFINFO_LOG_TYPE_MARK.
-const MARK: u16 = 0x0F22;
+/// PERFINFO_LOG_TYPE_MARK of the class PerfInfo.
+const MARK: EventKind = (SampleProf::CLASS, 34);
 
 /// Collects marks.
 pub(crate) struct MarksBuilder {
@@ -43,8 +45,7 @@ impl MarksBuilder {
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
-        let header = event.header();
-        if header.hook() != Some(MARK) {
+        if kind(&event.header()) != Some(MARK) {
             return;
         }
         let (Some(time), true) = (event.time(), self.marks.marks.len() < MAX_MARKS) else {

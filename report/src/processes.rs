@@ -14,7 +14,7 @@ pub struct Processes {
     pub processes: Vec<ProcessFacts>,
     /// Number of further processes.
     pub more: usize,
-    /// Number of events of all processes, and of none.
+    /// Number of all events, also those without a process.
     pub events: u64,
 }
 

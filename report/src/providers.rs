@@ -5,6 +5,7 @@ use etw_layouts_trace::etl::payload::Source;
 use etw_layouts_trace::etl::{Kinds, Uuid, names};
 use etw_layouts_trace::{Event, Trace};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Providers, those with the most events first.
@@ -13,10 +14,14 @@ use std::collections::HashMap;
 pub struct Providers {
     /// The providers.
     pub providers: Vec<ProviderEvents>,
-    /// Number of further providers, and of their events.
+    /// Number of further providers.
     pub more_providers: usize,
-    /// Number of the events of further providers.
+    /// Number of the other events: those of further providers, and of kinds that are not counted separately.
     pub more_events: u64,
+    /// Size of the other events with their headers, in bytes.
+    pub more_bytes: u64,
+    /// Number of the other events that have a schema.
+    pub more_decoded: u64,
     /// Number of all events.
     pub events: u64,
     /// Number of the events that have a schema.
@@ -69,33 +74,46 @@ const MAX_KINDS: usize = 300;
 /// A provider, or a group of kernel events without a GUID.
 type Group = (Option<Uuid>, Option<u16>);
 
+/// Events of kinds that are not counted separately.
+#[derive(Default)]
+struct Others {
+    events: u64,
+    bytes: u64,
+    decoded: u64,
+}
+
 /// Counts events by kind.
 pub(crate) struct ProvidersBuilder {
-    /// The index of the kind of each event in `counted`, for each session.
-    kinds: Vec<Kinds<usize>>,
+    /// For each session, the index of the kind of each event in `counted`, and whether it has a schema.
+    kinds: Vec<Kinds<(Option<usize>, bool)>>,
     indices: HashMap<(Group, String, Option<&'static str>), usize>,
     counted: Vec<(Group, Option<String>, EventKind)>,
-    others: EventKind,
+    /// All events that are not in `counted`.
+    others: Others,
 }
 
 impl ProvidersBuilder {
     pub fn new(trace: &Trace) -> Self {
         let kinds = trace.sessions().iter().map(|_| Kinds::default()).collect();
-        let others = EventKind { name: String::new(), schema: None, events: 0, bytes: 0 };
-        Self { kinds, indices: HashMap::new(), counted: Vec::new(), others }
+        Self { kinds, indices: HashMap::new(), counted: Vec::new(), others: Others::default() }
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
-        let Self { kinds, indices, counted, .. } = self;
+        let Self { kinds, indices, counted, others } = self;
         let header = event.header();
-        let find = || {
-            let index = index(event, indices, counted);
-            (index, 0)
-        };
-        let index = *kinds[event.session_index()].get(&header, find);
-        let kind = self.counted.get_mut(index).map_or(&mut self.others, |(.., kind)| kind);
-        kind.events += 1;
-        kind.bytes += header.bytes().len() as u64;
+        let bytes = header.bytes().len() as u64;
+        match *kinds[event.session_index()].get(&header, || (index(event, indices, counted), 0)) {
+            (Some(index), _) => {
+                let (.., kind) = &mut counted[index];
+                kind.events += 1;
+                kind.bytes += bytes;
+            }
+            (None, is_decoded) => {
+                others.events += 1;
+                others.bytes += bytes;
+                others.decoded += u64::from(is_decoded);
+            }
+        }
     }
 
     pub fn finish(self, reduced: &mut Vec<String>) -> Providers {
@@ -123,6 +141,7 @@ impl ProvidersBuilder {
             provider.kinds.push(kind);
         }
         all.events += others.events;
+        all.decoded += others.decoded;
         if others.events > 0 {
             reduced.push(format!(
                 "Providers: {} of kinds beyond the first {}.",
@@ -133,20 +152,27 @@ impl ProvidersBuilder {
         all.providers = groups.into_values().collect();
         all.providers.sort_by(|a, b| b.events.cmp(&a.events).then_with(|| (&a.guid, a.group).cmp(&(&b.guid, b.group))));
         all.more_providers = all.providers.len().saturating_sub(MAX_PROVIDERS);
-        all.more_events = others.events + all.providers.iter().skip(MAX_PROVIDERS).map(|provider| provider.events).sum::<u64>();
-        all.providers.truncate(MAX_PROVIDERS);
+        (all.more_events, all.more_bytes, all.more_decoded) = (others.events, others.bytes, others.decoded);
+        for provider in all.providers.drain(all.providers.len().min(MAX_PROVIDERS)..) {
+            all.more_events += provider.events;
+            all.more_bytes += provider.bytes;
+            all.more_decoded += provider.decoded;
+        }
         if all.more_providers > 0 {
             reduced
                 .push(format!("Providers: {} left out, with the fewest events.", several(all.more_providers as u64, "provider")));
         }
         // The largest kinds of all providers.
-        let mut sizes: Vec<_> = all.providers.iter().flat_map(|provider| provider.kinds.iter().map(|kind| kind.events)).collect();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let least = sizes.get(MAX_KINDS).copied().unwrap_or(0);
+        let mut kinds = Vec::new();
+        for (index, provider) in all.providers.iter().enumerate() {
+            kinds.extend(provider.kinds.iter().map(|kind| (Reverse(kind.events), &kind.name, index)));
+        }
+        kinds.sort_unstable();
+        let mut shown = vec![0; all.providers.len()];
+        kinds.iter().take(MAX_KINDS).for_each(|(.., index)| shown[*index] += 1);
         let mut left = 0;
-        for provider in &mut all.providers {
+        for (provider, shown) in all.providers.iter_mut().zip(shown) {
             provider.kinds.sort_by(|a, b| b.events.cmp(&a.events).then_with(|| a.name.cmp(&b.name)));
-            let shown = provider.kinds.partition_point(|kind| kind.events > least);
             provider.more_kinds = provider.kinds.len() - shown;
             provider.kinds.truncate(shown);
             left += provider.more_kinds as u64;
@@ -158,12 +184,12 @@ impl ProvidersBuilder {
     }
 }
 
-/// The index of the kind of an event, which is added if it is new.
+/// The index of the kind of an event, which is added if it is new, and whether it has a schema. No index if there are too many kinds.
 fn index(
     event: &Event<'_>,
     indices: &mut HashMap<(Group, String, Option<&'static str>), usize>,
     counted: &mut Vec<(Group, Option<String>, EventKind)>,
-) -> usize {
+) -> (Option<usize>, bool) {
     let (header, schemas) = (event.header(), event.schemas());
     let provider = header.provider();
     let group = (provider, header.hook().filter(|_| provider.is_none()).map(|hook| hook >> 8));
@@ -171,14 +197,14 @@ fn index(
         header.decode(schemas).map(|decoded| decoded.source()).filter(|source| *source != Source::Header).map(names::source);
     let name = shortened(&event.name());
     if let Some(index) = indices.get(&(group, name.clone(), schema)) {
-        return *index;
+        return (Some(*index), schema.is_some());
     }
     if counted.len() >= MAX_COUNTED {
-        return usize::MAX;
+        return (None, schema.is_some());
     }
     let by_event = names::event_of(&header, schemas).map(|(provider, _)| provider);
     let of_provider = names::provider_of(&header, schemas).or(by_event).filter(|name| !name.is_empty()).map(str::to_owned);
     counted.push((group, of_provider, EventKind { name: name.clone(), schema, events: 0, bytes: 0 }));
     indices.insert((group, name, schema), counted.len() - 1);
-    counted.len() - 1
+    (Some(counted.len() - 1), schema.is_some())
 }

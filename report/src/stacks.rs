@@ -7,7 +7,7 @@ use etw_layouts_trace::kernel::perfinfo::SampleProf;
 use etw_layouts_trace::{Error, Event, Trace};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A tree of call stacks. The nodes below the root are processes; below them are functions, the outermost first. Consecutive frames of an image
@@ -38,9 +38,6 @@ const OTHERS: &str = "(others)";
 
 /// The node with the samples that have no other node.
 const OTHERS_NODE: u32 = 1;
-
-/// Names longer than this are cut, in bytes.
-const MAX_NAME: usize = 240;
 
 /// Maximum number of nodes, and of slots of all nodes, that are counted separately.
 const MAX_NODES: usize = 1 << 16;
@@ -137,25 +134,24 @@ impl<'t> StacksBuilder<'t> {
 
     /// The node of a call stack of a process, whose innermost frame is the first; `None` if there are too many nodes.
     fn node(&mut self, process: &str, stack: &[Arc<Frame>]) -> Option<u32> {
-        let mut node = self.child(0, process)?;
+        let mut node = self.child(0, process, false)?;
         for frame in stack.iter().rev() {
-            let name = name(frame);
             let is_module = frame.kind == FrameKind::Module;
             self.stacks.without_function += u64::from(is_module);
-            // An image is one node until another function follows.
-            if !is_module || *self.names[self.nodes[node as usize].name as usize] != *name {
-                node = self.child(node, &name)?;
-            }
+            node = self.child(node, &name(frame), is_module)?;
             for function in frame.inlined.iter().rev() {
-                node = self.child(node, &function.name)?;
+                node = self.child(node, &function.name, false)?;
             }
         }
         Some(node)
     }
 
-    /// The node of a function that a node calls.
-    fn child(&mut self, parent: u32, name: &str) -> Option<u32> {
-        let short = if name.len() > MAX_NAME { Cow::Owned(shortened(name)) } else { Cow::Borrowed(name) };
+    /// The node of a function that a node calls. An image is one node until another function follows.
+    fn child(&mut self, parent: u32, name: &str, is_module: bool) -> Option<u32> {
+        let short = shortened(name);
+        if is_module && *self.names[self.nodes[parent as usize].name as usize] == *short {
+            return Some(parent);
+        }
         let known = self.name_indices.get(&*short).and_then(|name| self.node_indices.get(&(parent, *name)));
         known.copied().or_else(|| (self.nodes.len() < MAX_NODES).then(|| self.push(parent, &short)))
     }
@@ -178,7 +174,7 @@ impl<'t> StacksBuilder<'t> {
     }
 
     /// The tree, in which small nodes are parts of nodes with the name [`OTHERS`].
-    pub fn finish(mut self, reduced: &mut Vec<String>) -> Stacks {
+    pub fn finish(self, reduced: &mut Vec<String>) -> Stacks {
         let own: Vec<u64> = self.nodes.iter().map(|node| node.slots.chunks_exact(2).map(|slot| slot[1]).sum()).collect();
         let mut totals = own;
         // Parents come before their children.
@@ -186,11 +182,12 @@ impl<'t> StacksBuilder<'t> {
             totals[self.nodes[node].parent as usize] += totals[node];
         }
         let mut least = 1;
-        while !self.fits(&totals, least) {
+        let mut tree = self.tree(&totals, least);
+        while !fits(&tree) {
             least *= 2;
+            tree = self.tree(&totals, least);
         }
-        let is_shown = |node: usize| node == 0 || totals[node] >= least;
-        let folded: u64 = (1..self.nodes.len()).filter(|node| !is_shown(*node) && totals[*node] > 0).count() as u64;
+        let folded = totals.iter().skip(1).filter(|total| (1..least).contains(*total)).count() as u64;
         if folded > 0 {
             reduced.push(format!(
                 "Call stacks: {} with fewer than {} folded into \"{OTHERS}\".",
@@ -207,7 +204,13 @@ impl<'t> StacksBuilder<'t> {
                 several(self.beyond, "sample")
             ));
         }
-        let mut out = std::mem::take(&mut self.stacks);
+        Stacks { names: tree.names, parents: tree.parents, frames: tree.frames, slots: tree.slots, ..self.stacks }
+    }
+
+    /// The tree in which nodes with fewer samples than `least` are parts of others.
+    fn tree(&self, totals: &[u64], least: u64) -> Stacks {
+        let is_shown = |node: usize| node == 0 || totals[node] >= least;
+        let mut out = Stacks::default();
         let mut texts = HashMap::new();
         // The place of each node in the report. That of a folded node is the node that stands for it.
         let mut places = vec![0; self.nodes.len()];
@@ -216,7 +219,7 @@ impl<'t> StacksBuilder<'t> {
         for (node, Node { parent, name, slots }) in self.nodes.iter().enumerate() {
             let mut add = |parent: u32, name: u32| {
                 let text = *texts.entry(name).or_insert_with(|| {
-                    out.names.push(shortened(&self.names[name as usize]));
+                    out.names.push(self.names[name as usize].to_string());
                     (out.names.len() - 1) as u32
                 });
                 out.parents.push(parent);
@@ -240,19 +243,13 @@ impl<'t> StacksBuilder<'t> {
         }
         out
     }
+}
 
-    /// Whether the nodes with at least this number of samples are within the limits of a report.
-    fn fits(&self, totals: &[u64], least: u64) -> bool {
-        let (mut count, mut size, mut names) = (0, 0, HashSet::new());
-        for (node, _) in self.nodes.iter().zip(totals).filter(|(_, total)| **total >= least) {
-            count += 1;
-            size += 16 + node.slots.iter().map(|number| digits(*number)).sum::<usize>();
-            if names.insert(node.name) {
-                size += json_size(&self.names[node.name as usize]);
-            }
-        }
-        count <= MAX_SHOWN && size <= MAX_SIZE
-    }
+/// Whether a tree is within the limits of a report.
+fn fits(tree: &Stacks) -> bool {
+    let names: usize = tree.names.iter().map(|name| json_size(name)).sum();
+    let slots: usize = tree.slots.iter().map(|slots| 16 + slots.iter().map(|number| digits(*number)).sum::<usize>()).sum();
+    tree.slots.len() <= MAX_SHOWN && names + slots <= MAX_SIZE
 }
 
 /// Adds to the number in a slot. Numbers are in the order of slots.

@@ -9,6 +9,10 @@ const MAX: usize = 240;
 /// A text with escapes for control characters, invisible characters and characters that change the writing direction. A long text is cut, and its
 /// whole length is stated.
 pub fn shortened(text: &str) -> String {
+    // Most names need no change.
+    if json_size(text) <= MAX && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.to_owned();
+    }
     let (mut short, mut size) = (String::new(), 0);
     for char in text.chars() {
         if size >= MAX {

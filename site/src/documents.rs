@@ -1,7 +1,8 @@
 //! The documents as pages, and the index of the site.
 
 use crate::Error;
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, html};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +10,8 @@ use std::path::Path;
 const STYLE: &str = include_str!("../../atlas/src/style.css");
 
 /// Documents outside of `docs`.
-const OTHERS: [&str; 4] = ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+const OTHERS: [&str; 7] =
+    ["README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "specs/README.md", "specs/ERRATA.md", "corpus/README.md"];
 
 /// The text of the index.
 const INDEX: &str = "# Event Tracing for Windows\n\n\
@@ -17,40 +19,54 @@ const INDEX: &str = "# Event Tracing for Windows\n\n\
     - [Explorer](explorer.html): open a trace in this browser; nothing is uploaded\n\
     - [Documents](docs/index.html)\n";
 
-/// Writes the documents of the workspace to `docs` in a folder, and the index of the site.
-pub fn write(root: &Path, folder: &Path) -> Result<(), Error> {
+/// Writes the documents and pictures of the workspace to `docs` in a folder, and the index of the site.
+pub fn write(root: &Path, folder: &Path, has_atlas: bool) -> Result<(), Error> {
     let pages = folder.join("docs");
     fs::create_dir_all(&pages)?;
-    let mut documents: Vec<(String, String)> = Vec::new();
+    let mut documents: BTreeSet<String> = OTHERS.map(str::to_owned).into();
     for entry in fs::read_dir(root.join("docs"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            documents.push((name, fs::read_to_string(&path)?));
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            documents.insert(format!("docs/{name}"));
+        } else if name.ends_with(".png") {
+            fs::copy(root.join("docs").join(&name), pages.join(&name))?;
         }
     }
-    for name in OTHERS {
-        documents.push((name.trim_end_matches(".md").to_owned(), fs::read_to_string(root.join(name))?));
-    }
-    documents.sort();
     let mut list = String::from("# Documents\n\n");
-    for (name, text) in &documents {
-        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(name);
-        list += &format!("- [{title}]({name}.html)\n");
-        fs::write(pages.join(format!("{name}.html")), page(title, text, "../"))?;
+    for path in &documents {
+        let text = fs::read_to_string(root.join(path))?;
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(path);
+        list += &format!("- [{title}]({})\n", name(path));
+        fs::write(pages.join(name(path)), page(title, &text, "../", |address| linked(&documents, path, address)))?;
     }
-    fs::write(pages.join("index.html"), page("Documents", &list, "../"))?;
-    fs::write(folder.join("index.html"), page("Event Tracing for Windows", INDEX, ""))?;
+    let as_it_is = |address: &str| Some(address.to_owned());
+    fs::write(pages.join("index.html"), page("Documents", &list, "../", as_it_is))?;
+    let is_shown = |line: &&str| has_atlas || !line.starts_with("- [Atlas]");
+    let index: Vec<_> = INDEX.lines().filter(is_shown).collect();
+    fs::write(folder.join("index.html"), page("Event Tracing for Windows", &index.join("\n"), "", as_it_is))?;
     Ok(())
 }
 
-/// A document as a page; `root` is the path to the site.
-fn page(title: &str, text: &str, root: &str) -> String {
-    let events = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
+/// The file name of the page of a document.
+fn name(path: &str) -> String {
+    format!("{}.html", path.trim_end_matches(".md").trim_start_matches("docs/").replace('/', "-"))
+}
+
+/// A document as a page; `root` is the path to the site. A link whose address `linked` does not know is text.
+fn page(title: &str, text: &str, root: &str, linked: impl Fn(&str) -> Option<String>) -> String {
+    let mut is_text = false;
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: linked(dest_url), title, id })
+            let address = linked(&dest_url);
+            is_text = address.is_none();
+            Some(Event::Start(Tag::Link { link_type, dest_url: address?.into(), title, id }))
         }
-        event => event,
+        Event::End(TagEnd::Link) if is_text => None,
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            let picture = dest_url.trim_start_matches("docs/").to_owned();
+            Some(Event::Start(Tag::Image { link_type, dest_url: picture.into(), title, id }))
+        }
+        event => Some(event),
     });
     let mut content = String::new();
     html::push_html(&mut content, events);
@@ -65,14 +81,21 @@ fn page(title: &str, text: &str, root: &str) -> String {
     )
 }
 
-/// The page of a linked document.
-fn linked(address: CowStr<'_>) -> CowStr<'_> {
-    if address.contains("://") {
-        return address;
+/// The page of a document that another one links to; `None` for files that are not part of the site.
+fn linked(documents: &BTreeSet<String>, from: &str, address: &str) -> Option<String> {
+    if address.contains("://") || address.starts_with('#') {
+        return Some(address.to_owned());
     }
-    let (path, fragment) = address.split_once('#').map_or((&*address, String::new()), |(path, rest)| (path, format!("#{rest}")));
-    match path.strip_suffix(".md") {
-        Some(path) => format!("{}.html{fragment}", path.rsplit('/').next().unwrap_or(path)).into(),
-        None => address,
+    let (path, fragment) = address.split_once('#').map_or((address, String::new()), |(path, rest)| (path, format!("#{rest}")));
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
     }
+    let path = parts.join("/");
+    documents.contains(&path).then(|| name(&path) + &fragment)
 }

@@ -24,10 +24,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// `site PROGRAM FOLDER`: writes explorer.html, index.html and docs to a folder.
+/// `site PROGRAM FOLDER [atlas]`: writes explorer.html, index.html and docs to a folder; with `atlas`, the pages refer to it.
 fn run() -> Result<(), Error> {
     let mut words = env::args_os().skip(1);
-    let (Some(program), Some(folder), None) = (words.next(), words.next(), words.next()) else {
+    let (Some(program), Some(folder), atlas) = (words.next(), words.next(), words.next()) else {
         return Err("wrong arguments; run `cargo xtask site -o DIR`".into());
     };
     let folder = Path::new(&folder);
@@ -35,5 +35,5 @@ fn run() -> Result<(), Error> {
     let page = explorer::page(Path::new(&program))?;
     fs::write(folder.join("explorer.html"), &page)?;
     println!("{}: {:.1} MB", folder.join("explorer.html").display(), page.len() as f64 / 1e6);
-    documents::write(Path::new("."), folder)
+    documents::write(Path::new("."), folder, atlas.is_some())
 }

@@ -116,7 +116,7 @@ pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
 pub fn annotations(input: &[u8], see: impl FnMut(Annotation<'_>)) -> Result<Vec<u32>, Error> {
     let msf = container::msf(input, usize::MAX)?;
     let mut file = container::open(&msf)?;
-    Ok(annotations::all(&mut file, see))
+    Ok(annotations::all(&mut file, msf.len(), see))
 }
 
 /// Addresses of wanted names, from the streams that the module stream refers to.

@@ -9,14 +9,14 @@ use std::{env, fs};
 ///
 ///     cargo xtask site -o target/site
 ///
-/// The explorer is also one file, explorer.html, which opens from disk. With --explorer, only this file is written, without the atlas.
+/// The explorer is one file, explorer.html, which also opens from disk.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// Write the site to this folder; it is created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Write only the explorer and the documents.
+    /// Leave out the atlas, which takes longest.
     #[arg(long)]
     explorer: bool,
 }
@@ -34,7 +34,7 @@ pub enum Profile {
 pub const BROWSER: &str = "wasm32-unknown-unknown";
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    explorer(&args.output, Profile::Browser)?;
+    explorer(&args.output, Profile::Browser, !args.explorer)?;
     if !args.explorer {
         let atlas = args.output.join("atlas");
         fs::create_dir_all(&atlas)?;
@@ -56,7 +56,7 @@ fn write_atlas(folder: &Path) -> Result<(), Error> {
 }
 
 /// Builds the program of the explorer, and writes its page and the documents to a folder.
-pub fn explorer(folder: &Path, profile: Profile) -> Result<(), Error> {
+pub fn explorer(folder: &Path, profile: Profile, has_atlas: bool) -> Result<(), Error> {
     let folder = env::current_dir()?.join(folder).display().to_string();
     let (profile, subfolder) = match profile {
         Profile::Browser => ("browser", "browser"),
@@ -65,7 +65,9 @@ pub fn explorer(folder: &Path, profile: Profile) -> Result<(), Error> {
     cargo(&["build", "--quiet", "-p", "etw-layouts-explorer", "--lib", "--target", BROWSER, "--profile", profile])?;
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
     let program = target.join(BROWSER).join(subfolder).join("etw_layouts_explorer.wasm").display().to_string();
-    cargo(&["run", "--quiet", "-p", "etw-layouts-site", "--features", "pages", "--", &program, &folder])
+    let mut command = vec!["run", "--quiet", "-p", "etw-layouts-site", "--features", "pages", "--", &program, &folder];
+    command.extend(has_atlas.then_some("atlas"));
+    cargo(&command)
 }
 
 fn cargo(args: &[&str]) -> Result<(), Error> {

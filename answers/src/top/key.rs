@@ -22,7 +22,8 @@ pub enum Key {
     Stack,
     /// Path of the file.
     File,
-    /// Protocol, remote address and port.
+    /// Protocol, address and port of the destination, as the event states it: of the other computer for TCP; for UDP that was received, the address to
+    /// which it was sent.
     Endpoint,
     /// The disk.
     Device,
@@ -52,7 +53,7 @@ const KEYS: [(Key, &str, &str); 14] = [
     (Key::Function, "function", "Function or method at this address; without a name, module and offset"),
     (Key::Stack, "stack", "Call stack: functions, the outermost first, separated by semicolons"),
     (Key::File, "file", "Path of the file"),
-    (Key::Endpoint, "endpoint", "Protocol, remote address and port"),
+    (Key::Endpoint, "endpoint", "Protocol, destination address and port; for received UDP, where it was sent to"),
     (Key::Device, "device", "Disk"),
     (Key::Reason, "reason", "Reason of a wait, of a suspension, or kind of an allocation"),
     (Key::Event, "event", "Event, such as DiskIo/Read"),

@@ -19,21 +19,25 @@ pub struct Slots {
 
 impl Slots {
     /// At most `count` slots from the first event of a trace to the last one. Events that describe a session do not begin the first slot, because some have the
-    /// time at which the session was set up.
+    /// time at which the session was set up. Only if a trace has no other events, they do.
     ///
     /// # Errors
     ///
     /// The trace cannot be read, or changed since it was opened.
     pub fn new(trace: &Trace, count: u32) -> Result<Self, Error> {
-        let mut start = FileTime(0);
+        let mut start = None;
         for event in trace.events() {
             let event = event?;
-            if let Some(time) = event.time().filter(|_| !super::is_header(&event.header())) {
-                start = time;
+            let Some(time) = event.time() else { continue };
+            if !super::is_header(&event.header()) {
+                start = Some(time);
                 break;
             }
+            start.get_or_insert(time);
         }
-        let end = trace.last_time().unwrap_or(start);
+        let last = trace.last_time();
+        let start = start.or(last).unwrap_or(FileTime(0));
+        let end = last.unwrap_or(start);
         let duration = u64::try_from(end.0.saturating_sub(start.0)).unwrap_or_default();
         // The last event is in the last slot.
         let width = duration / u64::from(count.max(1)) + 1;

@@ -16,6 +16,13 @@ use std::sync::Arc;
 /// returns their schemas; `None` if nothing is found. Reports the PDBs that cannot be read.
 pub fn find(search: &mut PdbSearch, sources: &WppSources, known: &mut WppMessages, out: &Output) -> Option<Arc<[u8]>> {
     let named = known.guids();
+    if sources.left_out() > 0 {
+        let note = format!(
+            "{} with further GUIDs or PDBs of WPP messages, which are not searched",
+            Several(sources.left_out(), "event")
+        );
+        out.say(format_args!("note: {note}"), &object! { note: &note });
+    }
     let mut missing: BTreeSet<Uuid> = sources.guids().iter().filter(|guid| !named.contains(guid)).copied().collect();
     let (mut builder, mut failures, mut others, mut has_any) = (LibraryBuilder::default(), BTreeMap::new(), 0, false);
     for pdb in sources.pdbs() {

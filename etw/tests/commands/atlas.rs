@@ -269,11 +269,15 @@ pub fn run(browser: &Browser, folder: &Folder, address: &str, script: &str) -> V
     browser.open(&folder.0.join(address), Look::DESKTOP).run(script)
 }
 
-pub fn specs() -> (Layouts, Registry) {
-    let layouts = project().layouts().expect("the specs resolve");
-    let axis: &Axis = &layouts.spec.axis;
-    let registry = project().registry(axis).expect("the facts can be read");
-    (layouts, registry)
+/// The specs and the facts, which are read once.
+pub fn specs() -> &'static (Layouts, Registry) {
+    static SPECS: LazyLock<(Layouts, Registry)> = LazyLock::new(|| {
+        let layouts = project().layouts().expect("the specs resolve");
+        let axis: &Axis = &layouts.spec.axis;
+        let registry = project().registry(axis).expect("the facts can be read");
+        (layouts, registry)
+    });
+    &SPECS
 }
 
 /// The output of `etw diff`, without styles.

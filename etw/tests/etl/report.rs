@@ -62,6 +62,32 @@ fn many() -> Vec<u8> {
     written(&events)
 }
 
+/// A sample in each of 200 images and each of 240 slots. Each image calls 60 others, each of them in 4 samples: these are too many nodes for a report.
+fn broad() -> Vec<u8> {
+    let at = |number: u64| 0x7FF6_0000_1000 + (number << 20);
+    let mut events = vec![
+        Written::kernel(1, 0, 0x0303, process(100, 0x103, "")).version(4),
+        Written::kernel(1, 0, 0x0503, [101_u32.to_le_bytes(), 100_u32.to_le_bytes()].concat()).version(0),
+    ];
+    for number in 0..260_u64 {
+        let mut image = image(100, &format!("\\Device\\{number}.dll"));
+        image[..8].copy_from_slice(&(at(number) - 0x1000).to_le_bytes());
+        events.push(Written::kernel(2, 0, 0x030A, image));
+    }
+    for sample in 0..BROAD {
+        let (slot, outer) = (sample / 200, sample % 200);
+        let (tick, addresses) = (10_000 + slot * 10_000 + outer, [at(200 + slot % 60), at(outer)]);
+        let payload = [&addresses[0].to_le_bytes()[..], &101_u32.to_le_bytes(), &[1, 0, 0, 0]].concat();
+        events.push(Written::kernel(tick as i64, 0, 0x0F2E, payload));
+        let stack = [&words(&[tick])[..], &100_u32.to_le_bytes(), &101_u32.to_le_bytes(), &words(&addresses)].concat();
+        events.push(Written::kernel(tick as i64, 0, 0x1820, stack));
+    }
+    written(&events)
+}
+
+/// The number of samples of [`broad`].
+const BROAD: u64 = 240 * 200;
+
 /// The data of the report of files.
 fn report(files: &[&str]) -> Value {
     let (status, out, err) = run(&[&["report", "--format", "json", "-o", "-"], files].concat());
@@ -179,7 +205,7 @@ fn call_stacks_have_all_samples() {
 #[test]
 fn pages_are_small() {
     let folder = Folder::new("report-small");
-    for (name, bytes) in [("many", many()), ("long", long()), ("all", top::trace())] {
+    for (name, bytes) in [("many", many()), ("long", long()), ("broad", broad()), ("all", top::trace())] {
         let file = folder.file(&format!("{name}.etl"), bytes);
         let page = text(&folder.0.join(name));
         let (status, out, err) = run(&["report", "-o", &page, &file]);
@@ -189,6 +215,13 @@ fn pages_are_small() {
         let ends = page.matches("</script").count();
         assert_eq!(ends, 2, "{name}");
         assert!(page.contains("content=\"default-src 'none'; script-src 'sha256-"), "{name}");
+        if name == "broad" {
+            let stacks = &report(&[&file])["stacks"];
+            let counts = stacks["slots"].as_array().unwrap().iter().flat_map(|slots| slots.as_array().unwrap().chunks_exact(2));
+            assert_eq!(counts.map(|slot| slot[1].as_u64().unwrap()).sum::<u64>(), BROAD);
+            let size = stacks.to_string().len();
+            assert!(size < 200 << 10, "{size} bytes");
+        }
         if name == "many" {
             let data = report(&[&file]);
             assert_eq!((&data["processes"]["more"], &data["marks"]["more"]), (&json!(2_700), &json!(2_800)));
@@ -201,6 +234,17 @@ fn pages_are_small() {
     let page = text(&folder.0.join("long"));
     let (status, _, err) = run(&["report", "-o", &page, &folder.file("again.etl", long())]);
     assert!(status == 2 && err.contains("already exists"), "{err}");
+}
+
+/// Of kinds with the same number of events, as many are shown as a report can have.
+#[test]
+fn kinds_with_equal_counts_are_shown() {
+    let folder = Folder::new("report-kinds");
+    let events: Vec<_> = (0..301).map(|id| Written::event(1, (5, 6), (7, id, 0), vec![])).collect();
+    let report = report(&[&folder.file("kinds.etl", written(&events))]);
+    let provider = &report["providers"]["providers"][0];
+    let shown: Vec<_> = provider["kinds"].as_array().unwrap().iter().map(|kind| kind["events"].as_u64()).collect();
+    assert_eq!((shown, &provider["more_kinds"]), (vec![Some(1); 300], &json!(1)));
 }
 
 /// `etw open` writes the report of a trace to a file that only the user can read.

@@ -1,5 +1,6 @@
 //! The page of a report in a browser.
 
+use crate::kernel::{image, process};
 use crate::report::{SAMPLES, long};
 use crate::{run, text, top};
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use std::{env, fs};
 use test_support::browser::{Browser, Look};
 use test_support::folder::Folder;
 use test_support::installed;
+use test_support::records::{Written, written};
 
 /// Waits for the parts of the page, which are made after its first sentences were shown.
 const READY: &str = "for (let n = 0; n < 500 && !document.querySelector('.answer'); n++) await wait(20);";
@@ -69,6 +71,13 @@ fn a_selection_and_the_flame_graph() {
         const chart = document.querySelector('.flame');
         for (const one of ['ArrowDown', 'Enter']) chart.dispatchEvent(new KeyboardEvent('keydown', { key: one, bubbles: true }));
         said.push(document.querySelector('.flames + .readout').textContent.replace(/^[^:]*/, ''), document.querySelectorAll('.flame .above').length);
+        const functions = () => document.querySelector('[aria-label=\"Functions\"] tbody').textContent;
+        const all = functions();
+        over.focus();
+        key('Home');
+        key('Home', true);
+        said.push([all, functions()]);
+        key('Escape');
         said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('(20'), document.body.textContent.includes('\\u202e'));
         return said;";
     let said = browser.open(&page, Look::DESKTOP).run(&format!("{READY}{script}"));
@@ -87,7 +96,39 @@ fn a_selection_and_the_flame_graph() {
     let inverted: Vec<_> = said[10].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     assert_eq!(inverted.len(), 6, "{said}");
     assert_eq!((&said[11], &said[12]), (&json!(": 120 samples, 50 %"), &json!(1)), "{said}");
-    assert_eq!((&said[13], &said[14], &said[15]), (&json!(0), &json!(true), &json!(false)), "{said}");
+    assert!(said[13][0].as_str().is_some_and(|all| all.contains("240")), "{said}");
+    assert!(said[13][1].as_str().is_some_and(|one| one.ends_with("outer.dll00 %1100 %")), "{said}");
+    assert_eq!((&said[14], &said[15], &said[16]), (&json!(0), &json!(true), &json!(false)), "{said}");
+}
+
+/// A selection in which only rows that are left out have amounts shows these rows. A long name states its length.
+#[test]
+fn rare_rows_and_long_names() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = Folder::new("report-rare");
+    let mut image = image(100, &format!("\\Device\\{}.dll", "x".repeat(5_000)));
+    let address = 0x7FF6_0000_1000_u64.to_le_bytes();
+    image.splice(..8, 0x7FF6_0000_0000_u64.to_le_bytes());
+    let mut events = vec![
+        Written::kernel(1, 0, 0x0303, process(100, 0x103, "")).version(4),
+        Written::kernel(1, 0, 0x0503, [101_u32.to_le_bytes(), 100_u32.to_le_bytes()].concat()).version(0),
+        Written::kernel(2, 0, 0x030A, image),
+        Written::kernel(3, 0, 0x0F2E, [&address[..], &101_u32.to_le_bytes(), &[1, 0, 0, 0]].concat()),
+    ];
+    events
+        .extend((0..80).map(|event| Written::event(1_000 + event, (5, 6), (u128::from(event as u64 % 40) << 32, 1, 0), vec![])));
+    events.push(Written::event(2_400_000, (5, 6), (100 << 32, 1, 0), vec![]));
+    let script = "
+        const over = document.querySelector('.over'), key = (key, shiftKey) => over.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
+        const answer = [...document.querySelectorAll('.answer')].find((part) => part.querySelector('h3').textContent.startsWith('Events by'));
+        const names = document.querySelector('[aria-label=\"Functions\"] tbody').textContent;
+        over.focus();
+        key('End');
+        key('End', true);
+        return [answer.querySelector('tbody')?.textContent, names];";
+    let said = browser.open(&page(&folder, "rare", written(&events)), Look::DESKTOP).run(&format!("{READY}{script}"));
+    assert!(said[0].as_str().is_some_and(|rows| rows.contains("other rows1")), "{said}");
+    assert!(said[1].as_str().is_some_and(|name| name.contains("x… (5004 characters)")), "{said}");
 }
 
 /// On a phone, only tables scroll sideways. No page violates a rule of WCAG 2.1 A or AA that axe can check, with the light or the dark theme.

@@ -4,9 +4,13 @@
       make('thead', {}, make('tr', {}, ...heads.map((head) => make('th', { scope: 'col' }, head)))), make('tbody', {}, ...lines)));
 
   const fields_of = (fields) => {
+    let leftOut = 0;
     const lines = [], add = (name, value) => lines.push(make('tr', {}, make('th', { scope: 'row' }, brief(shown(name), 200)), make('td', {}, brief(shown(value), 4000))));
     const walk = (path, value) => {
-      if (lines.length >= 2000) return;
+      if (lines.length >= 2000) {
+        leftOut++;
+        return;
+      }
       if (value !== null && typeof value === 'object') {
         const entries = Array.isArray(value) ? value.map((of, index) => [`${path}[${index}]`, of]) : Object.entries(value).map(([name, of]) => [path ? `${path}.${name}` : name, of]);
         if (entries.length === 0) add(path, Array.isArray(value) ? '[]' : '{}');
@@ -14,6 +18,7 @@
       } else add(path, value ?? '–');
     };
     walk('', fields);
+    if (leftOut > 0) add('…', `${grouped(leftOut)} more fields or elements are not shown`);
     return lines;
   };
 

@@ -19,24 +19,23 @@
     at('problem-list').replaceChildren(...problems.map((text) => make('li', {}, shown(text))), ...(more > 0 ? [make('li', {}, several(more, 'more diagnostic'))] : []));
   };
 
-  // Units of 100 ns since 1601, of a time such as 2020-07-29T07:06:19.7984230Z. A number would lose digits.
-  const ticks = (text) => {
-    const [whole, fraction = ''] = text.replace('Z', '').split('.');
-    return BigInt(Date.parse(whole + 'Z')) * 10000n + BigInt(fraction.padEnd(7, '0').slice(0, 7)) + 116444736000000000n;
-  };
+  // Units of 100 ns since 1601.
   let reportStart = 0n;
   // A selection of time in the report becomes a part of the filter.
   at('report').addEventListener('etw-selection', ({ detail }) => {
-    const others = at('filter-words').value.split(/ +/).filter((word) => word && !/^(from|to)=\d{16,}$/.test(word));
+    // Words with their quotes. The new times replace those of before.
+    const others = (at('filter-words').value.match(/--(?:from|to)\s+\S+|(?:"[^"]*"?|'[^']*'?|[^\s"'])+/g) ?? []).filter((word) => !/^(--)?(from|to)[=\s]/.test(word));
     const times = detail ? [`from=${reportStart + BigInt(Math.round(detail.from))}`, `to=${reportStart + BigInt(Math.round(detail.to)) - 1n}`] : [];
     at('filter-words').value = [...others, ...times].join(' ');
     at('filter-form').requestSubmit();
   });
 
+  const kind = (name) => /\.(man|xml|tmf|pdb|dll|exe|sys|mui)$/i.test(name) ? 'schemas' : /\.dmp$/i.test(name) ? 'dump' : 'trace';
+
   const open = (files) => during('Reading the trace …', async () => {
     // Files that are added later, such as schemas, are opened with those before.
-    const isTrace = (file) => !/\.(man|xml|tmf|dll|exe|sys|mui)$/i.test(file.name);
-    const all = files.some(isTrace) ? [...files, ...given.filter((file) => !isTrace(file))] : [...given, ...files];
+    const added = files.map((file) => ({ file, kind: kind(file.name) })), isSchema = ({ kind }) => kind === 'schemas';
+    const all = added.every(isSchema) ? [...given, ...added] : [...added, ...given.filter(isSchema)];
     await isReady;
     const summary = JSON.parse(await call('open', all));
     given = all;
@@ -52,8 +51,8 @@
     table.reset(summary.events);
     at('state').textContent = 'Making the report …';
     at('report').replaceChildren();
-    const report = JSON.parse(await call('report'));
-    reportStart = ticks(report.start_utc);
+    const { start, report } = JSON.parse(await call('report'));
+    reportStart = BigInt(start);
     showEtwReport(report, at('report'));
     show(views.includes(location.hash.slice(1)) ? location.hash.slice(1) : 'report');
   });

@@ -12,7 +12,7 @@
   const hex = (number, width) => '0x' + number.toString(16).padStart(width, '0');
   // Characters that change the direction of text or cannot be seen, as escapes.
   const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
-  const brief = (text, most) => text.length > most ? text.slice(0, most) + '…' : text;
+  const brief = (text, most) => text.length > most ? `${text.slice(0, most)}… (${grouped(text.length)} characters)` : text;
 
   // No script can leave the page: only links within it, and files that are saved, are followed.
   globalThis.navigation?.addEventListener('navigate', (event) => {

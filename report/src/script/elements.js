@@ -21,7 +21,7 @@
   const button = (text, act) => make("button", { type: "button", onclick: act }, text);
 
   const grouped = (number) => number.toLocaleString("en");
-  const several = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+  const several = (count, noun, plural = `${noun}s`) => `${grouped(count)} ${count === 1 ? noun : plural}`;
   const decimals = (number, most) => number.toLocaleString("en", { maximumFractionDigits: most });
   // Amounts of time are in units of 100 ns.
   const milliseconds = (time) => decimals(time / 1e4, time >= 1e6 ? 0 : 3);

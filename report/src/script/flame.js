@@ -92,10 +92,11 @@
         for (const next of node.below.values()) add(next, open);
         if (isFirst) open.delete(node.name);
       };
-      if (!invert.checked) for (const process of root.below.values()) for (const node of process.below.values()) add(node, new Set());
+      const tree = invert.checked ? callTree(stacks, view, false) : root;
+      for (const process of tree.below.values()) for (const node of process.below.values()) add(node, new Set());
       const rows = [...sums].sort((a, b) => b[1][0] - a[1][0] || b[1][1] - a[1][1]).slice(0, 100);
       const lines = rows.map(([name, [own, all]]) => [traced(name), grouped(own), percent(own, root.total), grouped(all), percent(all, root.total)]);
-      if (!invert.checked) list.replaceChildren(scrolled("Functions", ...folded(table("Functions", ["function", "in itself", "%", "with what it calls", "%"], lines, [1, 2, 3, 4]), 10)));
+      list.replaceChildren(scrolled("Functions", ...folded(table("Functions", ["function", "in itself", "%", "with what it calls", "%"], lines, [1, 2, 3, 4]), 10)));
     };
     const nodeOf = (event) => event.target.closest("g")?.node;
     chart.addEventListener("click", (event) => { const node = nodeOf(event); if (node) zoom(node); });

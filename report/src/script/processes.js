@@ -36,6 +36,6 @@
       lines[row].classList.toggle("away", !isAlive);
       lines[row].cells[5].textContent = events === null ? "not counted by time" : grouped(events);
     }));
-    const note = more ? [make("p", {}, `${several(more, "other process").replace("processs", "processes")} with fewer events left out.`)] : [];
+    const note = more ? [make("p", {}, `${several(more, "other process", "other processes")} with fewer events left out.`)] : [];
     return [make("p", { className: "lead" }, "A process without an end was running when the trace ended. Processes that are not alive in the selected time are grey."), scrolled("Processes", ...folded(element, 25)), ...note];
   };

@@ -23,7 +23,7 @@
       const element = table(title, heads, lines, numbers);
       const foot = element.createTFoot().insertRow();
       for (const text of ["total", ...blank, ...cells(totals), totals[main] ? "100 %" : "", ""]) foot.append(make("td", { className: "number" }, text));
-      part.replaceChildren(...listed.length ? folded(element, 8) : [make("p", {}, "Nothing in the selected time.")]);
+      part.replaceChildren(...listed.length || totals.some((total) => total > 0) ? folded(element, 8) : [make("p", {}, "Nothing in the selected time.")]);
     });
     const notes = answer.notes.map(({ note, count }) => make("li", {}, `${note} (${grouped(count)})`));
     const section = make("section", { className: "answer" }, make("h3", {}, title), make("p", { className: "lead" }, `${answer.summary}. `, make("code", {}, `etw etl top ${answer.what} --by ${answer.by.join()}`)), scrolled(title, part));
@@ -36,23 +36,24 @@
     return [make("h3", {}, "Questions that this trace cannot answer"), scrolled("Questions without an answer", table("Questions without an answer", ["question", "needs the events", "record with"], rows))];
   };
   const providers = ({ data }) => {
-    const { providers, more_providers: more, more_events: moreEvents, events } = data.providers;
+    const { providers, more_providers: more, more_events: moreEvents, more_bytes: moreBytes, more_decoded: moreDecoded, events } = data.providers;
+    const state = (decoded, all) => decoded === all ? "all" : decoded ? percent(decoded, all) : "none";
     const rows = providers.map((provider) => {
       const kinds = provider.kinds.map(({ name, schema, events, bytes }) => [traced(name), grouped(events), size(bytes), schema ?? "no schema"]);
       if (provider.more_kinds) kinds.push([several(provider.more_kinds, "other kind"), "", "", ""]);
       const list = make("details", {}, make("summary", {}, traced(provider.name)));
       list.addEventListener("toggle", () => list.append(table(`Events of ${provider.name}`, ["event", "events", "size", "schema"], kinds, [1, 2])), { once: true });
-      const state = provider.decoded === provider.events ? "all" : provider.decoded ? percent(provider.decoded, provider.events) : "none";
-      return [list, grouped(provider.events), percent(provider.events, events), size(provider.bytes), state, provider.guid ?? ""];
+      return [list, grouped(provider.events), percent(provider.events, events), size(provider.bytes), state(provider.decoded, provider.events), provider.guid ?? ""];
     });
-    if (more || moreEvents) rows.push([several(more, "other provider"), grouped(moreEvents), percent(moreEvents, events), "", "", ""]);
+    if (more || moreEvents) rows.push([more ? several(more, "other provider") : "other kinds of events", grouped(moreEvents), percent(moreEvents, events), size(moreBytes), state(moreDecoded, moreEvents), ""]);
     return [scrolled("Providers", ...folded(table("Providers", ["provider", "events", "%", "size", "with schema", "GUID"], rows, [1, 2, 3, 4]), 15))];
   };
   const diagnostics = ({ data }) => {
-    const { kinds, more } = data.diagnostics;
-    if (!kinds.length && !more) return [make("p", {}, "None.")];
+    const { kinds, more, unknown } = data.diagnostics;
+    if (!kinds.length && !unknown) return [make("p", {}, "None.")];
     const rows = kinds.map(({ file, kind, is_note: isNote, count, buffer, buffer_offset: start, offset, message }) =>
       [isNote ? `note: ${kind}` : kind, grouped(count), traced(message), `buffer ${buffer} at 0x${start.toString(16)}, offset 0x${offset.toString(16)}`, traced(file)]);
-    if (more) rows.push(["more", grouped(more), "only counted", "", ""]);
+    if (more) rows.push(["other kinds", grouped(more), "only counted", "", ""]);
+    if (unknown) rows.push(["not known", grouped(unknown), "only counted", "", ""]);
     return [scrolled("Diagnostics", table("Diagnostics", ["kind", "count", "first message", "at", "file"], rows, [1]))];
   };

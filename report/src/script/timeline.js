@@ -95,14 +95,17 @@
     const readout = make("output", { className: "readout" });
     let cursor = 0, anchor = null;
     line.hidden = true;
-    readout.textContent = "Move over the time line to read the numbers of a slot.";
+    readout.textContent = "Point at or touch the time line to read the numbers of a slot; drag to select a time.";
     over.setAttribute("aria-valuenow", 0);
     const show = () => {
       line.hidden = false;
       line.style.left = `${(cursor + 0.5) / count * 100}%`;
       const near = data.marks.marks.find(({ time }) => Math.floor(time / data.slot_width) === cursor);
       const values = rows.filter((row) => row.tops).map((row) => `${row.name} ${amount(row.tops[cursor], row.unit)}${row.unit === "time" ? " ms" : ""}`);
-      const text = `${seconds(view.time(cursor))}: ${values.join(", ")}`;
+      const time = Date.parse(data.start_utc) + view.time(cursor) / 1e4;
+      // Dates of scripts end in the year 275760.
+      const utc = Math.abs(time) < 8.64e15 ? ` (${new Date(time).toISOString().slice(11, 23)} UTC)` : "";
+      const text = `${seconds(view.time(cursor))}${utc}: ${values.join(", ")}`;
       readout.replaceChildren(text, ...near ? [", mark ", traced(near.text)] : []);
       over.setAttribute("aria-valuenow", cursor);
       over.setAttribute("aria-valuetext", text);
@@ -131,9 +134,8 @@
       if (!isDragged) return;
       move(slotAt(event));
       isDragged = false;
-      // A click without a movement selects the whole trace.
-      if (anchor === cursor) view.select(null);
-      else extend();
+      // A click without a movement only moves the cursor, and keeps the selection.
+      if (anchor !== cursor) extend();
     });
     // The browser scrolls the page instead.
     over.addEventListener("pointercancel", () => { isDragged = false; });

@@ -44,10 +44,13 @@ impl<'a> Annotation<'a> {
     }
 }
 
-/// Calls `see` with each annotation, module by module. Returns the indices of modules whose symbols are corrupt.
-pub(super) fn all(file: &mut container::File<'_>, mut see: impl FnMut(Annotation<'_>)) -> Vec<u32> {
+/// Calls `see` with each annotation, module by module, until the streams have more bytes than the file. Returns the indices of modules whose symbols
+/// are corrupt or not read.
+pub(super) fn all(file: &mut container::File<'_>, file_size: usize, mut see: impl FnMut(Annotation<'_>)) -> Vec<u32> {
     let modules = stream(file, MODULES);
     let (mut streams, mut corrupt) = (BTreeSet::new(), Vec::new());
+    // Each page belongs to one stream. In a corrupt file, streams can share pages.
+    let mut left = file_size;
     let size = u32_at(&modules, LIST_SIZE).unwrap_or_default() as usize;
     let mut list = modules.get(HEADER..).unwrap_or_default();
     list = list.get(..size).unwrap_or(list);
@@ -65,7 +68,8 @@ pub(super) fn all(file: &mut container::File<'_>, mut see: impl FnMut(Annotation
         }
         // Each stream belongs to one module.
         let is_first = streams.insert(number);
-        let symbols = if is_first { stream(file, number) } else { Vec::new() };
+        let symbols = if is_first && left > 0 { stream(file, number) } else { Vec::new() };
+        left = left.saturating_sub(symbols.len());
         let is_whole = symbols.get(..size).is_some_and(|symbols| of_module(symbols, module, &mut see));
         if !is_whole {
             corrupt.push(module);

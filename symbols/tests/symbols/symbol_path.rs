@@ -277,7 +277,7 @@ add a store that has it to the path, or give the PDB itself";
     assert!(folder.files().iter().all(|file| !file.starts_with("a/")), "{:?}", folder.files());
 }
 
-/// The cause of a failure is the place whose reason leaves most open: a server that does not answer can have the file.
+/// The cause of a failure is the place with the last reason in this order: not found, refused, unreachable, unusable.
 #[test]
 fn reasons() {
     let (folder, server) = (Folder::new(), Server::start());

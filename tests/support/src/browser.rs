@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a page shares with the script of a test.
@@ -71,7 +71,8 @@ impl Browser {
         }
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let folder = Folder::new(&format!("browser-{}", STARTED.fetch_add(1, Ordering::Relaxed)));
-        let mut child = Command::new("sh")
+        let mut child = installed::program("sh")?
+            .command()
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null", &chromium])
             .args(OPTIONS)
             .arg(format!("--user-data-dir={}", folder.0.display()))

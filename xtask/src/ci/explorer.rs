@@ -12,7 +12,7 @@ fn tested() -> Result<Step, Error> {
         return Ok(Step::Absent(why));
     }
     let folder = workspace::root().join("target/site");
-    if let Err(error) = site::explorer(&folder, site::Profile::Dev) {
+    if let Err(error) = site::explorer(&folder, site::Profile::Dev, false) {
         return Ok(Step::Failed(error.to_string()));
     }
     let page = folder.join("explorer.html").display().to_string();

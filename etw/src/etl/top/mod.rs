@@ -113,6 +113,8 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     }
     let keys = keys_of(what, &args.by)?;
     let functions = args.symbols.functions(has_functions(&keys)).map_err(Stop::Input)?;
+    #[cfg(feature = "table")]
+    let target = args.output.as_deref().map(saved::Target::create).transpose()?;
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     if files.files.is_empty() {
@@ -122,7 +124,15 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     done.unusable += opened.unusable;
     let answer = answer(what, &keys, &opened.trace, &opened.filters(&args.wanted), &functions)?;
     done.add(opened.end(out));
-    args.print(&answer, out)?;
+    #[cfg(feature = "table")]
+    let is_written = target.map(|target| target.write(&answer, args.limit.unwrap_or(usize::MAX))).transpose()?.is_some();
+    #[cfg(not(feature = "table"))]
+    let is_written = false;
+    if is_written {
+        report(&answer, args.limit.unwrap_or(usize::MAX), out);
+    } else {
+        print_answer(&answer, args.limit, out)?;
+    }
     args.symbols.report(&functions, out);
     report_nothing(&answer, &args.wanted, out);
     Ok(done)
@@ -131,6 +141,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 impl Args {
     /// Refuses options that need a question.
     fn check(&self, out: &Output) -> Result<(), Stop> {
+        self.symbols.functions(false).map_err(Stop::Input)?;
         if !self.by.is_empty() {
             return Err(Stop::Input("invalid --by: each question has other keys; name one, such as `etw etl top cpu`".into()));
         }
@@ -143,17 +154,6 @@ impl Args {
             return Err(Stop::Input(why.into()));
         }
         Ok(())
-    }
-
-    fn print(&self, answer: &Answer, out: &mut Output) -> Result<(), Stop> {
-        #[cfg(feature = "table")]
-        if let Some(path) = &self.output {
-            let limit = self.limit.unwrap_or(usize::MAX);
-            saved::write(answer, limit, path)?;
-            report(answer, limit, out);
-            return Ok(());
-        }
-        print_answer(answer, self.limit, out)
     }
 }
 

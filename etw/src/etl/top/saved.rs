@@ -5,28 +5,48 @@ use crate::output::Escaped;
 use crate::output::stop::Stop;
 use etw_layouts_answers::top::{Answer, Unit, Value};
 use etw_layouts_cli::NewFile;
-use etw_layouts_table::write::Writer;
+use etw_layouts_table::write::{Format, Writer};
 use etw_layouts_table::{Error, Values, sums};
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes the first rows of an answer in the format of the file name.
-pub fn write(answer: &Answer, limit: usize, path: &Path) -> Result<(), Stop> {
-    let target = path.display().to_string();
-    let Some(format) = format_of(&target) else {
-        let why = format!("{}: unknown format; use a name that ends with .parquet, .arrow, .csv or .jsonl", Escaped(&target));
-        return Err(Stop::Input(why));
-    };
-    let failed = |why: &dyn std::fmt::Display| Stop::Output(io::Error::other(format!("{}: {why}", Escaped(&target))));
-    let new = NewFile::create(path).map_err(|why| failed(&why))?;
-    let written = || -> Result<(), Error> {
-        let batch = sums(columns(answer, limit))?;
-        let mut writer = Writer::new(format, &batch.table, BufWriter::new(new.file()))?;
-        writer.write(&batch.rows)?;
-        Ok(writer.finish()?.flush()?)
-    };
-    written().map_err(|error| failed(&error))?;
-    new.finish().map_err(|why| failed(&why))
+/// A new file for an answer.
+pub struct Target {
+    name: String,
+    format: Format,
+    file: NewFile,
+}
+
+impl Target {
+    /// Creates the file; its name has the format.
+    pub fn create(path: &Path) -> Result<Self, Stop> {
+        let name = path.display().to_string();
+        let Some(format) = format_of(&name) else {
+            let why = format!("{}: unknown format; use a name that ends with .parquet, .arrow, .csv or .jsonl", Escaped(&name));
+            return Err(Stop::Input(why));
+        };
+        let file = NewFile::create(path).map_err(|why| failed(&name, &why))?;
+        Ok(Self { name, format, file })
+    }
+
+    /// Writes the first rows of an answer.
+    pub fn write(self, answer: &Answer, limit: usize) -> Result<(), Stop> {
+        let Self { name, format, file: new } = self;
+        let failed = |why: &dyn Display| failed(&name, why);
+        let written = || -> Result<(), Error> {
+            let batch = sums(columns(answer, limit))?;
+            let mut writer = Writer::new(format, &batch.table, BufWriter::new(new.file()))?;
+            writer.write(&batch.rows)?;
+            Ok(writer.finish()?.flush()?)
+        };
+        written().map_err(|error| failed(&error))?;
+        new.finish().map_err(|why| failed(&why))
+    }
+}
+
+fn failed(name: &str, why: &dyn Display) -> Stop {
+    Stop::Output(io::Error::other(format!("{}: {why}", Escaped(name))))
 }
 
 fn columns(answer: &Answer, limit: usize) -> Vec<(&'static str, Values)> {
