@@ -25,14 +25,15 @@ impl<'f> Spans<'f> {
         }
     }
 
-    /// The number of sessions that begin before an earlier one of the same computer ends. Sessions of unknown computers do not count.
+    /// The number of sessions that begin before an earlier one ends, unless they are known to be of different computers. Sessions of unknown computers
+    /// are compared with each other.
     pub fn overlapping(&self, trace: &Trace) -> u64 {
         let sessions = trace.sessions().iter().zip(&self.of_sessions);
-        let mut spans: Vec<_> = sessions.filter_map(|(session, span)| Some((session.host()?, (*span)?))).collect();
+        let mut spans: Vec<_> = sessions.filter_map(|(session, span)| Some((session.host(), (*span)?))).collect();
         spans.sort_unstable();
         let (mut count, mut before) = (0, None);
         for (host, (first, last)) in spans {
-            let end = before.filter(|(of, _)| *of == host).map(|(_, end): (&str, i64)| end);
+            let end = before.filter(|(of, _)| *of == host).map(|(_, end): (Option<&str>, i64)| end);
             count += u64::from(end.is_some_and(|end| first < end));
             before = Some((host, end.map_or(last, |end| end.max(last))));
         }

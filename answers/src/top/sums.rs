@@ -178,7 +178,7 @@ impl<'t, 'f> Sums<'t, 'f> {
         // Each event is in one session, but what happened once can be in several.
         if self.what != What::Events {
             self.note(
-                "sessions that overlap another session of the computer in time: what both recorded is counted twice",
+                "sessions that overlap another session in time, and can be of the same computer: what both recorded is counted twice",
                 self.spans.overlapping(trace),
             );
         }

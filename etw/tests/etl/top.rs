@@ -251,7 +251,7 @@ fn overview_and_files() {
     let (status, _, err) = run(&["top", "run", "-o", &path("run.txt"), &file]);
     assert!(status == 2 && err.contains("ends with .parquet"), "{err}");
     let (_, _, err) = run(&["top", "run", &file, &folder.file("b.etl", trace())]);
-    assert!(err.contains("note: sessions that overlap another session of the computer in time"), "{err}");
+    assert!(err.contains("note: sessions that overlap another session in time, and can be of the same computer"), "{err}");
     let (_, _, err) = run(&["top", "run", "--from", "100", &file]);
     assert!(err.contains("no event is in the time range of --from and --to"), "{err}");
     // Two transfers of 1,024 bytes: less than a thousandth of a MiB.
