@@ -23,7 +23,7 @@ use std::time::{Instant, UNIX_EPOCH};
 /// Python package, and Miri. A step whose tool is not installed is skipped, or fails if ETW_LAYOUTS_REQUIRED contains the word
 /// `tools`.
 ///
-/// With --weekly, these are the steps that rarely find what the others and the tests do not: all features but one, the features of
+/// With --weekly, these are the steps that rarely find what the others and the tests do not, or take long: the page of the explorer in a browser, all features but one, the features of
 /// single structures, licenses and advisories of dependencies, each fuzz target with AddressSanitizer for some seconds, and the
 /// tests on a machine with Rust and a C compiler only. If all of them pass, docs/TRUST.md gets the date.
 ///
@@ -94,7 +94,6 @@ fn each_change() -> Vec<(String, Run)> {
         ("packages".into(), Box::new(packages::complete)),
     ];
     steps.extend(hosts::steps());
-    steps.extend(explorer::steps());
     steps.extend(wheel::steps());
     steps
 }
@@ -106,6 +105,7 @@ fn fuzz_targets() -> (String, Run) {
 
 fn weekly() -> Vec<(String, Run)> {
     let mut steps = dependencies::steps();
+    steps.extend(explorer::steps());
     steps.push(("all features but one".into(), Box::new(features::but_one)));
     steps.push(("features of structures".into(), Box::new(features::structures)));
     steps.push(("tests without other programs".into(), Box::new(alone::tests)));

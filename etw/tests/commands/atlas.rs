@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 use test_support::browser::{Browser, Look};
+use test_support::installed;
 
 /// The maximum size of a page.
 const LARGEST: usize = 660_000;
@@ -67,7 +68,8 @@ fn changes_of_a_build_equal_the_output_of_diff() {
     let axis = &layouts.spec.axis;
     for arch in Arch::ALL {
         let line: Vec<_> = axis.along(arch).map(|(_, target)| axis.target_name(target)).collect();
-        for pair in line.windows(2) {
+        let every = if installed::all() { 1 } else { 4 };
+        for pair in line.windows(2).step_by(every) {
             let [a, b] = pair else { continue };
             let page = &files[&format!("kernel/{b}.html")];
             let content = page.split_once("<pre").and_then(|(_, rest)| rest.split_once('>')).expect("the differences").1;

@@ -120,8 +120,11 @@ fn pages_violate_no_rule_of_axe() {
         const { violations, passes } = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] });
         return [matchMedia('(prefers-color-scheme: dark)').matches, passes.length, violations.map(about)];";
     let folder = written();
-    for page in pages {
-        for look in [Look::DESKTOP, Look::DESKTOP.dark()] {
+    // Dark pages have the same elements, so every third is enough for their contrast.
+    for (index, page) in pages.into_iter().enumerate() {
+        let looks = [Look::DESKTOP, Look::DESKTOP.dark()];
+        let count = if index % 3 == 0 || installed::all() { 2 } else { 1 };
+        for look in looks.into_iter().take(count) {
             let open = browser.open(&folder.0.join(page), look);
             let found = open.run(&format!("{axe}; {check}"));
             assert!(found[0] == look.is_dark && found[1].as_u64() > Some(10) && found[2] == json!([]), "{page}: {found}");

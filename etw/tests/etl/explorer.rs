@@ -1,5 +1,5 @@
-//! Tasks of readers on the page of the explorer, in a browser without a network. The page is built by `cargo xtask site`; `cargo xtask ci` builds it and
-//! runs this test.
+//! Tasks of readers on the page of the explorer, in a browser without a network. The page is built by `cargo xtask site`; `cargo xtask ci --weekly`
+//! builds it and runs this test.
 
 use crate::{Folder, json, run, trace};
 use serde_json::{Value, json as value};
