@@ -74,7 +74,7 @@ fn changes_of_a_build_equal_the_output_of_diff() {
             let page = &files[&format!("kernel/{b}.html")];
             let content = page.split_once("<pre").and_then(|(_, rest)| rest.split_once('>')).expect("the differences").1;
             let content = content.split_once("</pre>").expect("its end").0;
-            assert_eq!(plain(content), said(&layouts, &registry, a, b, None), "{b}");
+            assert_eq!(plain(content), said(layouts, registry, a, b, None), "{b}");
         }
     }
 }
@@ -144,7 +144,7 @@ fn confidence_is_that_of_the_library() {
                 let sentence = column.and_then(|column| number(&confidence["columns"][column][index]));
                 let sentence = sentence.and_then(|sentence| confidence["sentences"][sentence][0].as_str());
                 let is_there = layouts.by_target[asked.target].contains_key(definition);
-                let expected = is_there.then(|| Choice::of(&layouts, &registry, asked, Some(definition)).sentence(axis));
+                let expected = is_there.then(|| Choice::of(layouts, registry, asked, Some(definition)).sentence(axis));
                 assert_eq!(sentence, expected.as_deref(), "{definition} at {branch}, {from}");
             }
         }

@@ -97,7 +97,7 @@ impl Atlas {
         let said: Vec<&str> = said.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let (layouts, _) = specs();
         let target = layouts.spec.axis.find("1703-x64").expect("a target").target;
-        let rows = members(&layouts, "WMI_LOGGER_CONTEXT", target);
+        let rows = members(layouts, "WMI_LOGGER_CONTEXT", target);
         let own = |row: &&_| matches!(row, etw_layouts_project::members::Member { offset, size, .. } if (*offset..offset + size).contains(&0x398));
         let row = rows.iter().find(own).expect("something at that offset");
         let start = format!("{} {:#06x}", row.path.as_deref().unwrap_or("padding"), row.offset);
@@ -223,7 +223,7 @@ impl Atlas {
                 "for (let n = 0; n < 300 && !document.getElementById('way').textContent; n++) await wait(20);
                 return document.getElementById('way').textContent;",
             );
-            let [old, new] = sides(&layouts, &registry, [&a, &b], None).expect("two targets");
+            let [old, new] = sides(layouts, registry, [&a, &b], None).expect("two targets");
             let found = changes(&old, &new);
             let Verdict { equal, differ, unknown, .. } = Verdict::of(&old, &new, &found);
             let all = equal.len() + differ.len() + unknown.len();
@@ -321,7 +321,7 @@ impl Atlas {
                 return [...document.querySelectorAll('#tables tbody tr')].flatMap((row) => row.cells[0].title.split(' ').map((path) => [row.className, path]));",
             );
             let rows: BTreeSet<(String, String)> = serde_json::from_value(page).expect("pairs");
-            let [old, new] = sides(&layouts, &registry, [a, b], Some(only)).expect("two targets");
+            let [old, new] = sides(layouts, registry, [a, b], Some(only)).expect("two targets");
             let found = changes(&old, &new);
             for (list, entries) in found.lists() {
                 let kind = match list {
@@ -346,7 +346,7 @@ impl Atlas {
             await wait(300);
             return [before, names(), location.hash, document.getElementById('way').textContent];",
         );
-        let [old, new] = sides(&layouts, &registry, ["2004-x64", "1709-x64"], None).expect("two targets");
+        let [old, new] = sides(layouts, registry, ["2004-x64", "1709-x64"], None).expect("two targets");
         let names: BTreeSet<&str> = page[0].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (_, entries) in changes(&old, &new).lists() {
             assert!(entries.iter().all(|entry| names.contains(entry.structure.as_str())), "{names:?}");
@@ -551,7 +551,7 @@ impl Atlas {
             );
             let said = self.run(&format!("type/{name}.html"), &script);
             for (index, build) in builds.iter().enumerate() {
-                let choice = Choice::of(&layouts, &registry, axis.find_build(build, Arch::X64).expect("a build"), Some(name));
+                let choice = Choice::of(layouts, registry, axis.find_build(build, Arch::X64).expect("a build"), Some(name));
                 let text = said[index].as_str().and_then(|text| text.split_once(": ")).map_or("", |(_, said)| said);
                 assert_eq!(text, choice.sentence(axis), "{name} at {build}");
             }

@@ -53,7 +53,7 @@ fn decoded_bytes_equal_arithmetic() {
         let rows: Vec<[String; 3]> = serde_json::from_value(page[1].clone()).expect("rows");
         let mut by_path: BTreeMap<&str, Vec<&[String; 3]>> = BTreeMap::new();
         rows.iter().for_each(|row| by_path.entry(&row[0]).or_default().push(row));
-        let all = expanded(&layouts, name, target, 9);
+        let all = expanded(layouts, name, target, 9);
         for (index, member) in all.iter().enumerate() {
             let (Some(path), Some((field, _))) = (&member.path, &member.field) else { continue };
             let is_group = all.get(index + 1).is_some_and(|next| next.depth > member.depth);
@@ -207,7 +207,7 @@ fn an_offset_leads_into_embedded_structures() {
         serde_json::from_value(run(&browser, &folder, &format!("type/{name}.html#build={build}"), &script)).expect("texts");
     let mut count = 0;
     for (offset, text) in offsets.iter().zip(&said) {
-        let members = at(&layouts, name, target, *offset);
+        let members = at(layouts, name, target, *offset);
         let inner: Vec<_> = members
             .iter()
             .filter(|member| member.of != name)

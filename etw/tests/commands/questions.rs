@@ -88,22 +88,22 @@ fn all_functions_give_the_same_answer() {
     let (layouts, registry) = specs();
     let axis = &layouts.spec.axis;
     let statements = crate::project().statements().expect("the facts of events can be read");
-    let questions = questions(&layouts, &registry);
-    let document = serde_json::to_value(export::document(&layouts, &registry, &statements)).expect("JSON");
+    let questions = questions(layouts, registry);
+    let document = serde_json::to_value(export::document(layouts, registry, &statements)).expect("JSON");
     let document: BTreeMap<&str, &Value> =
         document["structures"].as_array().into_iter().flatten().filter_map(|one| Some((one["name"].as_str()?, one))).collect();
     let atlas = Atlas { builds: data("builds.js"), confidence: data("confidence.js") };
     let mut histories: BTreeMap<&str, History> = BTreeMap::new();
-    let offsets = offset_tables(&layouts, &registry, &questions);
+    let offsets = offset_tables(layouts, registry, &questions);
     let (mut found, mut missing, mut in_tables) = (0, 0, 0);
     for Question { structure, member, build, arch } in &questions {
         let about = format!("{structure}.{member} at {build}-{arch}");
         let asked = format!("{structure}.{member}");
-        let subject = Subject::find(&layouts, &registry, &asked, Some(&build.to_string()), Some(*arch));
+        let subject = Subject::find(layouts, registry, &asked, Some(&build.to_string()), Some(*arch));
         let choice =
-            axis.find_build(&build.to_string(), *arch).ok().map(|asked| Choice::of(&layouts, &registry, asked, Some(structure)));
+            axis.find_build(&build.to_string(), *arch).ok().map(|asked| Choice::of(layouts, registry, asked, Some(structure)));
         let expected: Place = subject.as_ref().ok().and_then(|subject| {
-            let members = subject.members(&layouts);
+            let members = subject.members(layouts);
             members.first().map(|member| (member.offset, member.bits.map(|bits| (bits.position, bits.width))))
         });
         if expected.is_some() {
@@ -129,7 +129,7 @@ fn all_functions_give_the_same_answer() {
 
         // The comparison of two builds.
         let name = format!("{build}-{arch}");
-        let side = sides(&layouts, &registry, [&name, &name], Some(structure)).ok().map(|[side, _]| side);
+        let side = sides(layouts, registry, [&name, &name], Some(structure)).ok().map(|[side, _]| side);
         let of_side = side.as_ref().and_then(|side| match side.types.get(structure)? {
             TypeFacts::Aggregate(aggregate) => {
                 let found = aggregate.members.iter().find(|own| own.name == *member)?;
@@ -147,8 +147,7 @@ fn all_functions_give_the_same_answer() {
         assert_eq!(side.unexamined.contains(structure), !is_known(axis, &choice), "diff: {about}");
 
         // The JSON of the member, of all layouts, and of the history.
-        let shown: Value =
-            serde_json::from_str(&pretty(&show::json(&layouts, &registry, &subject)).expect("JSON")).expect("JSON");
+        let shown: Value = serde_json::from_str(&pretty(&show::json(layouts, registry, &subject)).expect("JSON")).expect("JSON");
         assert_eq!(
             (of_json(&shown["members"][0]), shown["confidence"].as_str()),
             (expected, Some(choice.confidence.word())),
@@ -164,7 +163,7 @@ fn all_functions_give_the_same_answer() {
             assert!(contains(&own["confidence"][choice.confidence.word()], target.into()), "export json: {about}");
         }
         let history =
-            histories.entry(structure).or_insert_with(|| history::of(&layouts, &registry, structure, None).expect("a history"));
+            histories.entry(structure).or_insert_with(|| history::of(layouts, registry, structure, None).expect("a history"));
         let stages = history.members.iter().filter(|(path, _)| path == member).flat_map(|(_, stages)| stages);
         let stage = stages
             .into_iter()
@@ -189,7 +188,7 @@ fn all_functions_give_the_same_answer() {
     let share = |part| questions.len() / part;
     assert!(found > share(6) && missing > share(6) && in_tables > share(15), "{found} {missing} {in_tables}");
     let asked = if installed::all() { questions.len() } else { share(10) };
-    questions.iter().take(asked).for_each(|question| the_program_answers(question, &layouts, &registry));
+    questions.iter().take(asked).for_each(|question| the_program_answers(question, layouts, registry));
 }
 
 /// The answers of `export offsets` about the examined builds, by column, build and architecture.
