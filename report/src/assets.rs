@@ -3,7 +3,7 @@
 /// The style sheet.
 pub const STYLE: &str = include_str!("style.css");
 
-/// The script. It defines the function `showEtwReport(data, element)`, which shows the data of a [`Report`] in an element.
+/// The script. It defines the function `showEtwReport(data, element)`, which shows the data of a `Report` in an element.
 pub const SCRIPT: &str = concat!(
     "'use strict';\n(() => {\n",
     include_str!("script/elements.js"),
