@@ -36,8 +36,8 @@ PRINTF = "https://learn.microsoft.com/cpp/c-runtime-library/format-specification
 EVENT_SOURCE = "https://github.com/dotnet/runtime: EventSource.cs, ManifestEnvelope"
 XCA = "https://learn.microsoft.com/openspecs/windows_protocols/ms-xca/, 2.4 Plain LZ77 decompression"
 SID = "https://learn.microsoft.com/openspecs/windows_protocols/ms-dtyp/, 2.4.2.2 SID packet representation"
-FILETIME = "https://learn.microsoft.com/windows/win32/api/minwinbase/ns-minwinbase-filetime"
-SYSTEMTIME = "https://learn.microsoft.com/windows/win32/api/minwinbase/ns-minwinbase-systemtime"
+FILETIME = _WIN32 + "api/minwinbase/ns-minwinbase-filetime"
+SYSTEMTIME = _WIN32 + "api/minwinbase/ns-minwinbase-systemtime"
 SOCKADDR = "https://learn.microsoft.com/windows/win32/winsock/sockaddr-2"
 
 TRACE_HEADERS = _CHAPPELL + "api/ntwmi/traceheaders/index.htm"

@@ -5,7 +5,7 @@ use etw_layouts_trace::Event;
 use etw_layouts_trace::kernel::maps;
 use etw_layouts_trace::kernel::thread::{CSwitch, ReadyThread};
 
-/// The threads that run on each processor, and those that do not run. `R` is what is known of the thread that made another one ready.
+/// The running thread of each processor, and the threads that do not run. `R` is what is known of the thread that made another one ready.
 #[derive(Debug)]
 pub(crate) struct ThreadStates<R> {
     /// The thread that runs on each processor of a session, and since which tick.

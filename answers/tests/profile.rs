@@ -310,7 +310,7 @@ fn markers_and_filters() {
     }
 }
 
-/// A collection in the background has a marker, with those that begin and end in its time.
+/// A collection in the background has a marker, also if another one begins and ends in its time.
 #[test]
 fn collections_in_the_background() {
     let event = |tick, id, numbers: &[u32]| {

@@ -4,6 +4,7 @@ use crate::wpp::WppMessages;
 use crate::{Error, Refusals, unreadable};
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
+use etw_layouts_etl::text::Several;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::LibraryBuilder;
@@ -188,7 +189,7 @@ impl Named {
                 out.refused(&file.path.display().to_string(), &error.to_string());
             }
             if let more @ 1.. = file.schemas.errors_total.saturating_sub(file.schemas.errors.len()) {
-                out.refused(&file.path.display().to_string(), &format!("{more} more errors not printed"));
+                out.refused(&file.path.display().to_string(), &format!("{} not printed", Several(more as u64, "more error")));
             }
         }
         if providers + messages > 0 {

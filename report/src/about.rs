@@ -3,8 +3,9 @@
 use crate::diagnostics::Diagnostics;
 use crate::providers::Providers;
 use crate::table::{Table, title};
-use crate::text::{several, shortened};
+use crate::text::shortened;
 use etw_layouts_answers::top::{Slots, What};
+use etw_layouts_trace::etl::text::Several;
 use etw_layouts_trace::etl::{FileTime, LogFile};
 use etw_layouts_trace::{Session, Trace, TraceFile};
 use serde::Serialize;
@@ -109,14 +110,14 @@ impl About {
         let recorded = match &self.sessions[..] {
             [one] if self.more_sessions == 0 => {
                 let host = one.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
-                let processors = several(one.processors.into(), "processor");
+                let processors = Several(one.processors.into(), "processor");
                 format!("recorded{host} with Windows {} ({}-bit, {processors})", one.windows, one.pointer_size * 8)
             }
-            sessions => format!("of {}", several((sessions.len() + self.more_sessions) as u64, "session")),
+            sessions => format!("of {}", Several((sessions.len() + self.more_sessions) as u64, "session")),
         };
         let range = format!(
             "{} in {seconds:.decimals$} s, {recorded}, from {} to {} (UTC).",
-            several(self.events, "event"),
+            Several(self.events, "event"),
             second(slots.start),
             second(end)
         );
@@ -136,11 +137,11 @@ impl About {
         let flagged = self.buffers_with_events_lost + self.buffers_with_buffer_lost;
         let mut losses = Vec::new();
         if self.events_lost + self.buffers_lost > 0 {
-            let (events, buffers) = (several(self.events_lost, "event"), several(self.buffers_lost, "buffer"));
+            let (events, buffers) = (Several(self.events_lost, "event"), Several(self.buffers_lost, "buffer"));
             losses.push(format!("The {sessions} lost {events} and {buffers}, as the headers state."));
         }
         if flagged > 0 {
-            losses.push(format!("Events were lost before {}.", several(flagged, "buffer")));
+            losses.push(format!("Events were lost before {}.", Several(flagged, "buffer")));
         }
         let more = if losses.is_empty() {
             ""
@@ -150,7 +151,7 @@ impl About {
         };
         if self.unclosed > 0 {
             let files =
-                if self.unclosed == 1 { "a file was".into() } else { format!("{} were", several(self.unclosed as u64, "file")) };
+                if self.unclosed == 1 { "a file was".into() } else { format!("{} were", Several(self.unclosed as u64, "file")) };
             losses.push(format!(
                 "It is not known whether {more}events were lost: {files} not closed, and only a closed file has the number of lost events."
             ));
@@ -164,12 +165,12 @@ impl About {
             0 => "The files have no damage.".into(),
             count => format!(
                 "The files have {}: parts of them cannot be read, or are not as the format requires.",
-                several(count, "diagnostic")
+                Several(count, "diagnostic")
             ),
         };
         match self.unknown_diagnostics {
             0 => known,
-            unknown => format!("{known} Only the number of {} is known.", several(unknown, "further diagnostic")),
+            unknown => format!("{known} Only the number of {} is known.", Several(unknown, "further diagnostic")),
         }
     }
 
@@ -181,7 +182,7 @@ impl About {
                 "{:.1} % of the events have a schema; the fields of {} are not known.",
                 // Rounded down, so that 100 % means all.
                 (self.decoded as f64 / self.events as f64 * 1000.0).floor() / 10.0,
-                several(without, "event")
+                Several(without, "event")
             ),
         }
     }

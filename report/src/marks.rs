@@ -1,7 +1,8 @@
 //! Marks that programs set in a trace.
 
-use crate::text::{several, shortened};
+use crate::text::shortened;
 use etw_layouts_answers::top::Slots;
+use etw_layouts_trace::etl::text::Several;
 use etw_layouts_trace::kernel::TypedEvent;
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
 use etw_layouts_trace::{Event, EventKind, kind};
@@ -58,7 +59,7 @@ impl MarksBuilder {
 
     pub fn finish(self, reduced: &mut Vec<String>) -> Marks {
         if self.marks.more > 0 {
-            reduced.push(format!("{} left out after the first {MAX_MARKS}.", several(self.marks.more, "mark")));
+            reduced.push(format!("{} left out after the first {MAX_MARKS}.", Several(self.marks.more, "mark")));
         }
         self.marks
     }

@@ -1,7 +1,8 @@
 //! The processes of a trace.
 
-use crate::text::{digits, grouped, shortened};
+use crate::text::{digits, shortened};
 use etw_layouts_answers::top::{Answer, KeyValue, Slots};
+use etw_layouts_trace::etl::text::Grouped;
 use etw_layouts_trace::{Known, Moment, Process, ProcessIndex, Trace};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -71,7 +72,7 @@ impl Processes {
         if more > 0 {
             reduced.push(format!(
                 "Processes: {MAX_PROCESSES} of {}, with the most events; `etw etl processes` prints all.",
-                grouped(kept.len() as u64)
+                Grouped(kept.len() as u64)
             ));
             let mut order: Vec<_> = kept.iter().map(|(key, _)| (std::cmp::Reverse(events(key)), *key)).collect();
             order.sort_unstable();

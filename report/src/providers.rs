@@ -1,7 +1,8 @@
 //! The providers of a trace, and their events.
 
-use crate::text::{grouped, several, shortened};
+use crate::text::shortened;
 use etw_layouts_trace::etl::payload::Source;
+use etw_layouts_trace::etl::text::{Grouped, Several};
 use etw_layouts_trace::etl::{Kinds, Uuid, names};
 use etw_layouts_trace::{Event, Trace};
 use serde::Serialize;
@@ -145,8 +146,8 @@ impl ProvidersBuilder {
         if others.events > 0 {
             reduced.push(format!(
                 "Providers: {} of kinds beyond the first {}.",
-                several(others.events, "event"),
-                grouped(MAX_COUNTED as u64)
+                Several(others.events, "event"),
+                Grouped(MAX_COUNTED as u64)
             ));
         }
         all.providers = groups.into_values().collect();
@@ -160,7 +161,7 @@ impl ProvidersBuilder {
         }
         if all.more_providers > 0 {
             reduced
-                .push(format!("Providers: {} left out, with the fewest events.", several(all.more_providers as u64, "provider")));
+                .push(format!("Providers: {} left out, with the fewest events.", Several(all.more_providers as u64, "provider")));
         }
         // The largest kinds of all providers.
         let mut kinds = Vec::new();
@@ -178,7 +179,7 @@ impl ProvidersBuilder {
             left += provider.more_kinds as u64;
         }
         if left > 0 {
-            reduced.push(format!("Events: {} of events left out, with the fewest events.", several(left, "kind")));
+            reduced.push(format!("Events: {} of events left out, with the fewest events.", Several(left, "kind")));
         }
         all
     }

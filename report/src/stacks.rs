@@ -1,8 +1,9 @@
 //! The call stacks of the samples of the profiler, as a tree.
 
-use crate::text::{digits, json_size, several, shortened};
+use crate::text::{digits, json_size, shortened};
 use etw_layouts_answers::top::Slots;
 use etw_layouts_answers::{Frame, FrameKind, Frames, Functions};
+use etw_layouts_trace::etl::text::Several;
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
 use etw_layouts_trace::{Error, Event, Trace};
 use serde::Serialize;
@@ -191,17 +192,17 @@ impl<'t> StacksBuilder<'t> {
         if folded > 0 {
             reduced.push(format!(
                 "Call stacks: {} with fewer than {} folded into \"{OTHERS}\".",
-                several(folded, "node"),
-                several(least, "sample")
+                Several(folded, "node"),
+                Several(least, "sample")
             ));
         }
         if self.cut > 0 {
-            reduced.push(format!("Call stacks: {} cut to the {MAX_DEPTH} outermost frames.", several(self.cut, "stack")));
+            reduced.push(format!("Call stacks: {} cut to the {MAX_DEPTH} outermost frames.", Several(self.cut, "stack")));
         }
         if self.beyond > 0 {
             reduced.push(format!(
                 "Call stacks: {} in \"{OTHERS}\", because there are more stacks than are kept.",
-                several(self.beyond, "sample")
+                Several(self.beyond, "sample")
             ));
         }
         Stacks { names: tree.names, parents: tree.parents, frames: tree.frames, slots: tree.slots, ..self.stacks }

@@ -1,7 +1,8 @@
 //! Answers to questions, as tables.
 
-use crate::text::{digits, grouped, several, shortened};
+use crate::text::{digits, shortened};
 use etw_layouts_answers::top::{Answer, Unit, Value, What};
+use etw_layouts_trace::etl::text::{Grouped, Several};
 use serde::Serialize;
 use serde_json::json;
 
@@ -114,14 +115,14 @@ impl Table {
         if !others.is_empty() {
             reduced.push(format!(
                 "{name}: {} of {} rows; `etw etl top` prints all.",
-                grouped(shown.len() as u64),
-                grouped(answer.rows.len() as u64)
+                Grouped(shown.len() as u64),
+                Grouped(answer.rows.len() as u64)
             ));
         }
         if without_slots > 0 {
             reduced.push(format!(
                 "{name}: {} without sums by time, which are part of the others in a selection.",
-                several(without_slots, "row")
+                Several(without_slots, "row")
             ));
         }
         let measures = what.measures();

@@ -35,21 +35,3 @@ pub fn json_size(text: &str) -> usize {
 pub fn digits(number: u64) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 2
 }
-
-/// A count with its noun, such as `1 event` and `1,000 events`.
-pub fn several(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
-/// A number with its digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::wpp::WppSources;
-use etw_layouts_etl::{BufferHeader, Diagnostic, Schemas};
+use etw_layouts_etl::{Diagnostic, Schemas};
 use etw_layouts_schemas::trace;
 use std::fmt;
 use std::sync::Arc;
@@ -23,13 +23,6 @@ type FindMessages<'o> = dyn FnMut(&WppSources) -> Option<Arc<[u8]>> + 'o;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A buffer of a file.
-    Buffer {
-        /// Index of the file.
-        file: usize,
-        /// Its header.
-        header: BufferHeader,
-    },
     /// A diagnostic of a file.
     Diagnostic {
         /// Index of the file.

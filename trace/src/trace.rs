@@ -42,7 +42,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    fn add(&mut self, header: &BufferHeader) {
+    /// Counts a buffer.
+    pub fn add(&mut self, header: &BufferHeader) {
         self.buffers_with_events_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
         self.buffers_with_buffer_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
     }
@@ -124,10 +125,7 @@ impl Trace {
                     }
                     session.add(event, tick, place);
                 }
-                Item::Buffer(header) => {
-                    losses.add(header);
-                    options.notice(Notice::Buffer { file: number, header: *header });
-                }
+                Item::Buffer(header) => losses.add(header),
                 Item::Diagnostic(diagnostic) => report(diagnostic, &mut options),
             });
             indexes.push(match index.map_err(|error| Error::new(&file.name, error)) {

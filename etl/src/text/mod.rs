@@ -35,3 +35,28 @@ impl Display for Escaped<'_> {
         Ok(())
     }
 }
+
+/// A count with its noun, such as `1 event` and `1,000 events`.
+pub struct Several<'a>(pub u64, pub &'a str);
+
+impl Display for Several<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", Grouped(self.0), self.1, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
+/// A number with its digits in groups of three.
+pub struct Grouped(pub u64);
+
+impl Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                f.write_char(',')?;
+            }
+            f.write_char(digit)?;
+        }
+        Ok(())
+    }
+}

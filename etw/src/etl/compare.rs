@@ -165,7 +165,7 @@ fn answers(
     done.unusable += files.unusable;
     let (mut answers, mut absent) = (Vec::new(), None);
     for files in files.by_session() {
-        let opened = Opened::read(files, &args.wanted.schemas, out, |_| {})?;
+        let opened = Opened::read(files, &args.wanted.schemas, out)?;
         done.unusable += opened.unusable;
         let answer = match answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted), functions) {
             // Other sessions can answer the question.

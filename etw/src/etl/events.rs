@@ -114,7 +114,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         if printer.is_done() {
             break;
         }
-        let mut opened = Opened::read_with(files, &args.asked.wanted.schemas, &mut pdbs, out, |_| {})?;
+        let mut opened = Opened::read_with(files, &args.asked.wanted.schemas, &mut pdbs, out)?;
         done.unusable += opened.unusable;
         printer.head(out)?;
         if args.strict && opened.outcome() == Outcome::Differs {

@@ -9,6 +9,7 @@ use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::{ClockType, FileTime, HeaderType, LogFile};
+use etw_layouts_trace::Losses;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -80,6 +81,7 @@ pub fn read(source: Opened<'_>, mut tally: Tally) -> Result<Info<'_>, Stop> {
     let mut buffers = source.reader()?;
     let mut info = Info::new(name, buffers.log_file());
     let mut types: BTreeMap<HeaderType, u64> = BTreeMap::new();
+    let mut losses = Losses::default();
     while let Some(buffer) = buffers.next()? {
         let decoded = match buffer {
             Ok(decoded) => decoded,
@@ -90,7 +92,7 @@ pub fn read(source: Opened<'_>, mut tally: Tally) -> Result<Info<'_>, Stop> {
         };
         let origin = Origin::new(decoded.buffer());
         info.buffers += 1;
-        info.lost.buffer(decoded.buffer().header());
+        losses.add(decoded.buffer().header());
         info.compressed_buffers += u32::from(decoded.buffer().header().is_compressed());
         for event in decoded.events() {
             match event {
@@ -104,6 +106,7 @@ pub fn read(source: Opened<'_>, mut tally: Tally) -> Result<Info<'_>, Stop> {
             }
         }
     }
+    info.lost.add(losses);
     drop(buffers);
     info.events = types.values().sum();
     info.headers = types.into_iter().map(|(ty, count)| (ty.name(), count)).collect();

@@ -1,8 +1,8 @@
 //! Lost events and buffers, as stated by log file headers and buffers.
 
 use crate::output::Several;
-use etw_layouts_etl::wire::ETW_BUFFER_FLAG;
-use etw_layouts_etl::{BufferHeader, LogFile};
+use etw_layouts_etl::LogFile;
+use etw_layouts_trace::Losses;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -24,9 +24,10 @@ impl Lost {
         Self { events_lost, buffers_lost, ..Self::default() }
     }
 
-    pub fn buffer(&mut self, header: &BufferHeader) {
-        self.buffers_with_events_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
-        self.buffers_with_buffer_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
+    /// Adds what the flags of buffers state.
+    pub fn add(&mut self, losses: Losses) {
+        self.buffers_with_events_lost += losses.buffers_with_events_lost;
+        self.buffers_with_buffer_lost += losses.buffers_with_buffer_lost;
     }
 }
 

@@ -12,7 +12,7 @@ use etw_layouts_trace::{Session, WppSources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Finds the messages of a session that are not known yet. PDBs are read until each GUID has messages. Adds them to those that are known, and
+/// Finds the messages of a session that are not known yet. PDBs are read until each GUID has messages. Adds them to `known`, and
 /// returns their schemas; `None` if nothing is found. Reports the PDBs that cannot be read.
 pub fn find(search: &mut PdbSearch, sources: &WppSources, known: &mut WppMessages, out: &Output) -> Option<Arc<[u8]>> {
     let named = known.guids();

@@ -125,7 +125,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     }
     let target = args.output.display().to_string();
     let new = NewFile::create(&args.output).map_err(|why| unwritable(&target, &why))?;
-    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
+    let opened = Opened::read(files.files, &args.wanted.schemas, out)?;
     done.unusable += opened.unusable;
     let (filters, trace) = (opened.filters(&args.wanted), &opened.trace);
     let marks: Vec<_> = (0..filters.len()).map(|file| marks(args, trace.session_of(file))).collect();

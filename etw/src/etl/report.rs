@@ -82,7 +82,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let is_stdout = args.output == Path::new("-");
     let unwritable = |error: &dyn std::fmt::Display| Stop::Input(format!("{}: {error}", args.output.display()));
     let new = if is_stdout { None } else { Some(NewFile::create(&args.output).map_err(|why| unwritable(&why))?) };
-    let opened = Opened::read(files.files, &args.schemas, out, |_| {})?;
+    let opened = Opened::read(files.files, &args.schemas, out)?;
     done.unusable += opened.unusable;
     let report = Report::new(&opened.trace, &Options::new(functions.clone()))?;
     let text = match args.format {

@@ -79,7 +79,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let target = args.output.display().to_string();
     let new = NewFile::create(&args.output).map_err(|why| unwritable(&target, &why))?;
     let mut relog = Relog::new(new.file(), &log, args.compress).map_err(|error| unwritable(&target, &error))?;
-    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
+    let opened = Opened::read(files.files, &args.wanted.schemas, out)?;
     if opened.unusable > 0 {
         done.unusable += opened.unusable;
         return Ok(done);

@@ -29,7 +29,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///
 /// For messages of WPP without a text, the output has the .tmf file that they need, and the symbol files (PDB) of the programs
 /// that wrote them, if the session has events with their names. Private PDBs have the texts, too: --tmf reads a PDB, and
-/// --symbol-path finds those that the session names.
+/// --symbol-path finds the PDBs that the session names.
 ///
 ///     etw etl schemas trace.etl
 ///     etw etl schemas --format json folder
@@ -53,7 +53,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     let mut pdbs = args.symbols.search().map_err(Stop::Input)?;
     for files in files.by_session() {
-        let opened = Opened::read_with(files, &args.schemas, &mut pdbs, out, |_| {})?;
+        let opened = Opened::read_with(files, &args.schemas, &mut pdbs, out)?;
         done.unusable += opened.unusable;
         for (number, file) in opened.files.iter().enumerate().filter(|(_, file)| file.is_readable) {
             let mut used = Used::default();

@@ -1,7 +1,7 @@
 //! `timeline`.
 
 use super::Done;
-use super::traces::{Files, Opened};
+use super::traces::Opened;
 use crate::input::{self, Input};
 use crate::output::stop::Stop;
 use crate::output::{Choices, Escaped, Format, Grouped, Output, Several, choice};
@@ -106,13 +106,8 @@ const COLUMNS: [&str; 25] = [
 
 /// Lists the entries of all files in the order of time.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
-    let files = Files::open(inputs, out);
-    let mut done = Done { unusable: files.unusable, ..Done::default() };
-    if files.files.is_empty() {
-        return Ok(done);
-    }
-    let mut opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
-    done.unusable += opened.unusable;
+    let (mut done, opened) = Opened::of_inputs(inputs, &args.wanted.schemas, out)?;
+    let Some(mut opened) = opened else { return Ok(done) };
     let summary = print(args, &mut opened, out)?;
     done.add(opened.end(out));
     out.aside(&summary);

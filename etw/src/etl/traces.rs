@@ -4,14 +4,14 @@ use super::messages;
 use super::symbols::PdbSearch;
 use crate::input::{Input, kind};
 use crate::output::file_progress::FileProgress;
-use crate::output::stop::Stop;
+use crate::output::stop::{Done, Stop};
 use crate::output::tally::{Tally, is_of_file};
 use crate::output::{Grouped, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use crate::wpp::WppMessages;
 use etw_layouts_cli::{Outcome, unreadable};
-use etw_layouts_etl::{BufferHeader, Diagnostic, Filter, LogFile};
+use etw_layouts_etl::{Diagnostic, Filter, LogFile};
 #[cfg(feature = "table")]
 use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
@@ -37,7 +37,7 @@ pub struct Files {
 pub struct Opened {
     pub trace: Trace,
     pub files: Vec<Reported>,
-    /// The messages of WPP: those that the user named, and those of PDBs that the trace names.
+    /// The messages of WPP, from the files that the user named and from the PDBs that the trace names.
     pub messages: Arc<WppMessages>,
     /// The number of files that cannot be read to their end, which were reported.
     pub unusable: usize,
@@ -148,14 +148,21 @@ impl Source for Tracked {
 }
 
 impl Opened {
-    /// Reads the files once. Reports their diagnostics, and calls `buffer` with the header of each buffer.
-    pub fn read(
-        files: Vec<File>,
-        schemas: &SchemaOptions,
-        out: &Output,
-        buffer: impl FnMut(&BufferHeader),
-    ) -> Result<Self, Stop> {
-        Self::read_with(files, schemas, &mut None, out, buffer)
+    /// Opens all inputs as one trace and reads them once; `None` if none of them can be read. Inputs that cannot be read are reported and counted.
+    pub fn of_inputs(inputs: &[Input], schemas: &SchemaOptions, out: &Output) -> Result<(Done, Option<Self>), Stop> {
+        let files = Files::open(inputs, out);
+        let mut done = Done { unusable: files.unusable, ..Done::default() };
+        if files.files.is_empty() {
+            return Ok((done, None));
+        }
+        let opened = Self::read(files.files, schemas, out)?;
+        done.unusable += opened.unusable;
+        Ok((done, Some(opened)))
+    }
+
+    /// Reads the files once, and reports their diagnostics.
+    pub fn read(files: Vec<File>, schemas: &SchemaOptions, out: &Output) -> Result<Self, Stop> {
+        Self::read_with(files, schemas, &mut None, out)
     }
 
     /// Reads the files once, and finds messages of WPP in the PDBs that they name.
@@ -164,22 +171,20 @@ impl Opened {
         schemas: &SchemaOptions,
         pdbs: &mut Option<PdbSearch>,
         out: &Output,
-        buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
         let reported =
             files.iter().map(|File { file, progress }| Reported { progress: progress.bar(), ..Reported::new(file.name(), out) });
         let reported = reported.collect();
-        Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, pdbs, out, buffer)
+        Self::with(files.into_iter().map(|file| file.file).collect(), reported, schemas, pdbs, out)
     }
 
-    /// Reads files once. Reports their diagnostics, and calls `buffer` with the header of each buffer.
+    /// Reads files once, and reports their diagnostics.
     pub fn with(
         files: Vec<TraceFile>,
         mut reported: Vec<Reported>,
         schemas: &SchemaOptions,
         pdbs: &mut Option<PdbSearch>,
         out: &Output,
-        mut buffer: impl FnMut(&BufferHeader),
     ) -> Result<Self, Stop> {
         let (mut unusable, mut kept, mut more) = (0, 0, 0);
         let mut known = schemas.messages();
@@ -204,7 +209,6 @@ impl Opened {
                 let note = format!("positions of names and call stacks are in temporary files of {} bytes", Grouped(bytes));
                 reported[file].note(note, out);
             }
-            Notice::Buffer { header, .. } => buffer(&header),
             _ => {}
         });
         let options = match pdbs {

@@ -10,12 +10,12 @@ use crate::object::object;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use etw_layouts_cli::{Error, Outcome, Reported, compact};
-pub use etw_layouts_etl::text::Escaped;
+pub use etw_layouts_etl::text::{Escaped, Grouped, Several};
 use etw_layouts_lines::Refusals;
 pub use etw_layouts_lines::{Format, column, document, kind, line, stack};
 use serde::Serialize;
 use std::cell::RefCell;
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use writer::Writer;
 
@@ -204,30 +204,5 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         let _ = self.flush();
-    }
-}
-
-/// A count with its noun, such as `1 event` and `1,000 events`.
-pub struct Several<'a>(pub u64, pub &'a str);
-
-impl Display for Several<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}{}", Grouped(self.0), self.1, if self.0 == 1 { "" } else { "s" })
-    }
-}
-
-/// A number with its digits in groups of three.
-pub struct Grouped(pub u64);
-
-impl Display for Grouped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (index, digit) in digits.chars().enumerate() {
-            if index > 0 && (digits.len() - index).is_multiple_of(3) {
-                f.write_char(',')?;
-            }
-            f.write_char(digit)?;
-        }
-        Ok(())
     }
 }

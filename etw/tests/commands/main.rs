@@ -4,6 +4,7 @@ mod atlas;
 mod atlas_browser;
 mod atlas_bytes;
 mod atlas_look;
+mod atlas_questions;
 mod confidence;
 mod contract;
 mod globals;

@@ -8,8 +8,8 @@
     const visible = () => Math.ceil((grid.clientHeight - head()) / ROW) + 1;
     // A table with too many rows for one element is scrolled in proportion.
     const first = () => {
-      const room = Math.max(1, height() - grid.clientHeight + head());
-      return count * ROW <= MAX_HEIGHT ? Math.floor(grid.scrollTop / ROW) : Math.round(grid.scrollTop / room * Math.max(0, count - visible() + 1));
+      const range = Math.max(1, height() - grid.clientHeight + head());
+      return count * ROW <= MAX_HEIGHT ? Math.floor(grid.scrollTop / ROW) : Math.round(grid.scrollTop / range * Math.max(0, count - visible() + 1));
     };
     const scrollTo = (index) => {
       const top = first(), last = top + visible() - 2;

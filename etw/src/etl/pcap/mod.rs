@@ -96,7 +96,7 @@ const MAX_INTERFACES: usize = 1 << 16;
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
-    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
+    let opened = Opened::read(files.files, &args.wanted.schemas, out)?;
     done.unusable += opened.unusable;
     if !opened.files.iter().any(|file| file.is_readable) {
         return Ok(done);
@@ -143,7 +143,7 @@ pub fn packets(trace: Vec<u8>) -> Result<(Vec<u8>, u64), Stop> {
     let args = <Cli as clap::Parser>::parse_from(["etw", "-o", "-", "-"]).args;
     let out = Output::to(Box::new(io::sink()), Format::Text);
     let file = TraceFile::new("trace", BytesSource(trace))?;
-    let opened = Opened::with(vec![file], vec![Reported::new("trace", &out)], &args.wanted.schemas, &mut None, &out, |_| {})?;
+    let opened = Opened::with(vec![file], vec![Reported::new("trace", &out)], &args.wanted.schemas, &mut None, &out)?;
     let names = names::of_sessions(&opened.trace)?;
     let mut bytes = Vec::new();
     let packets = write(&args, &opened, &names, &mut bytes, &out)?.iter().map(|summary| summary.packets).sum();

@@ -83,7 +83,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     let mut listing = Listing { is_tree: args.tree, has_images: args.images, is_headed: false };
     for files in files.by_session() {
-        let mut opened = Opened::read(files, &args.schemas, out, |_| {})?;
+        let mut opened = Opened::read(files, &args.schemas, out)?;
         done.unusable += opened.unusable;
         check(&mut opened, out)?;
         listing.session(&opened, out)?;

@@ -76,9 +76,9 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     let mut pdbs = args.symbols.search().map_err(Stop::Input)?;
     for files in files.by_session() {
-        let (mut lost, count) = (std::mem::take(&mut stats.lost), files.len() as u64);
-        let opened = Opened::read_with(files, &args.wanted.schemas, &mut pdbs, out, |header| lost.buffer(header))?;
-        stats.lost = lost;
+        let count = files.len() as u64;
+        let opened = Opened::read_with(files, &args.wanted.schemas, &mut pdbs, out)?;
+        stats.lost.add(opened.trace.losses());
         stats.files += count - opened.unusable as u64;
         done.unusable += opened.unusable;
         stats.session(&opened)?;

@@ -8,7 +8,7 @@ mod table;
 
 use super::Done;
 use super::symbols::StackSymbols;
-use super::traces::{Files, Opened};
+use super::traces::Opened;
 use crate::input::{self, Input};
 use crate::object::object;
 use crate::output::printer::none_matches;
@@ -115,13 +115,8 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let functions = args.symbols.functions(has_functions(&keys)).map_err(Stop::Input)?;
     #[cfg(feature = "table")]
     let target = args.output.as_deref().map(saved::Target::create).transpose()?;
-    let files = Files::open(inputs, out);
-    let mut done = Done { unusable: files.unusable, ..Done::default() };
-    if files.files.is_empty() {
-        return Ok(done);
-    }
-    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
-    done.unusable += opened.unusable;
+    let (mut done, opened) = Opened::of_inputs(inputs, &args.wanted.schemas, out)?;
+    let Some(opened) = opened else { return Ok(done) };
     let answer = answer(what, &keys, &opened.trace, &opened.filters(&args.wanted), &functions)?;
     done.add(opened.end(out));
     #[cfg(feature = "table")]

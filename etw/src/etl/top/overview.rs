@@ -2,7 +2,7 @@
 
 use super::table::Line;
 use super::{Args, Done, print_answer, report, report_nothing};
-use crate::etl::traces::{Files, Opened};
+use crate::etl::traces::Opened;
 use crate::input::Input;
 use crate::object::object;
 use crate::output::stop::Stop;
@@ -15,13 +15,8 @@ const LIMIT: usize = 5;
 /// Prints the first rows of each question, and the events that are missing for the others.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     args.check(out)?;
-    let files = Files::open(inputs, out);
-    let mut done = Done { unusable: files.unusable, ..Done::default() };
-    if files.files.is_empty() {
-        return Ok(done);
-    }
-    let opened = Opened::read(files.files, &args.wanted.schemas, out, |_| {})?;
-    done.unusable += opened.unusable;
+    let (mut done, opened) = Opened::of_inputs(inputs, &args.wanted.schemas, out)?;
+    let Some(opened) = opened else { return Ok(done) };
     let answers = overview(&opened.trace, &opened.filters(&args.wanted))?;
     done.add(opened.end(out));
     let limit = args.limit.unwrap_or(LIMIT);
@@ -39,7 +34,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
         let document = object! { what: name, needs: needs, record: record };
         out.write_line(format_args!("{name}: no events; needs {needs}"), &document)?;
     }
-    if let Some(answer) = answers.iter().find(|_| answered.iter().all(|answer| answer.rows.is_empty())) {
+    if let Some(answer) = answers.first().filter(|_| answered.iter().all(|answer| answer.rows.is_empty())) {
         report_nothing(answer, &args.wanted, out);
     }
     Ok(done)
