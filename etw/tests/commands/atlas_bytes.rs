@@ -15,7 +15,7 @@ const DECODE: &str = "const decode = async (text, from = '') => {
     document.getElementById('bytes-from').value = from;
     note.textContent = '';
     form.requestSubmit();
-    for (let n = 0; n < 300 && !note.textContent; n++) await wait(10);
+    await until(() => note.textContent);
     return [note.textContent, [...document.querySelectorAll('#bytes-members tbody tr:not(.padding)')].map((row) => [row.cells[1].title, row.cells[0].textContent, row.cells[2].textContent])];
 };";
 
@@ -197,7 +197,7 @@ fn an_offset_leads_into_embedded_structures() {
             member.value = wanted;
             answer.textContent = '';
             document.getElementById('ask-form').requestSubmit();
-            for (let n = 0; n < 100 && !answer.textContent; n++) await wait(10);
+            await until(() => answer.textContent);
             said.push(answer.querySelector('b')?.textContent ?? answer.textContent);
         }}
         return said;",

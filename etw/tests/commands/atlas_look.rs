@@ -38,7 +38,7 @@ fn offsets_stay_visible() {
 #[test]
 fn the_bar_stays_visible_on_a_phone() {
     let Some(browser) = Browser::start() else { return };
-    let script = "await wait(300);
+    let script = "await until(() => document.getElementById('ask-answer').textContent);
         scrollTo(0, document.documentElement.scrollHeight / 2);
         await wait(100);
         const bar = document.querySelector('.bar').getBoundingClientRect(), answer = document.getElementById('ask-answer').getBoundingClientRect();
@@ -55,7 +55,7 @@ fn the_bar_stays_visible_on_a_phone() {
 fn everything_is_usable_on_a_phone() {
     let Some(browser) = Browser::start() else { return };
     let folder = written();
-    let script = "await wait(500);
+    let script = "await until(() => document.getElementById('ask-answer').textContent);
         const answer = document.getElementById('ask-answer'), isWhole = answer.scrollHeight <= answer.clientHeight + 1;
         const part = document.querySelector('.panel.x64 .now .scroll:has(.members)'), left = () => [...part.querySelectorAll('tbody tr:first-child > *')].map((cell) => cell.getBoundingClientRect().left);
         const before = left();
@@ -84,7 +84,7 @@ fn everything_is_usable_on_a_phone() {
 #[test]
 fn types_of_a_comparison_are_links() {
     let Some(browser) = Browser::start() else { return };
-    let script = "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
+    let script = "await until(() => document.querySelector('#tables section'));
         return [...document.querySelectorAll('#tables td a')].map((link) => link.getAttribute('href'));";
     let links = run(&browser, &written(), "compare.html#a=1709&b=2004", script);
     let links: Vec<&str> = links.as_array().into_iter().flatten().filter_map(Value::as_str).collect();

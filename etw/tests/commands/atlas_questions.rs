@@ -14,7 +14,7 @@ const ASK: &str = "const ask = async (build, member) => {
     const answer = document.getElementById('ask-answer');
     answer.textContent = '';
     document.getElementById('ask-form').requestSubmit();
-    for (let n = 0; n < 100 && !answer.textContent; n++) await wait(10);
+    await until(() => answer.textContent);
     return answer.textContent;
 };";
 
@@ -74,7 +74,7 @@ impl Atlas {
             "{ASK} const said = [await ask('19041.1415', ''), await ask('22H2', '')], now = document.querySelector('.panel.x64 .now');
             said.push(getComputedStyle(now).display);
             document.querySelector('#ask-answer button').click();
-            await wait(300);
+            await until(() => getComputedStyle(now).display !== 'none');
             said.push(document.getElementById('ask-build').value, getComputedStyle(now).display === 'none', now.querySelector('.which').textContent);
             return said;"
         );
@@ -87,7 +87,7 @@ impl Atlas {
         assert!(said[5].as_str().is_some_and(|text| text.contains("19045")), "{said}");
         let compared = self.run(
             "compare.html#a=22H2&b=1709",
-            "await wait(300); return [document.getElementById('way').textContent, document.querySelectorAll('#tables section').length];",
+            "await until(() => document.getElementById('way').textContent); return [document.getElementById('way').textContent, document.querySelectorAll('#tables section').length];",
         );
         assert!(
             compared[0].as_str().is_some_and(|text| text.starts_with("ambiguous release `22H2`")) && compared[1] == 0,
@@ -99,7 +99,7 @@ impl Atlas {
         let said = self.run(
             "type/WMI_LOGGER_CONTEXT.html",
             "document.querySelector('.panel.x64 .now a[href=\"#RelativeTimerDueTime\"], .panel.x64 .now a[href=\"#LoggerStatus\"]').click();
-            await wait(300);
+            await until(() => document.querySelector('#ask-answer li'));
             return [...document.querySelectorAll('#ask-answer li')].map((item) => item.textContent);",
         );
         let first = said[0].as_str().unwrap_or_default();
@@ -109,7 +109,7 @@ impl Atlas {
         let update = said.as_array().into_iter().flatten().filter_map(Value::as_str).any(|line| line.contains(", KB"));
         let by_update = self.run(
             "type/WMI_LOGGER_CONTEXT.html#PeriodicCaptureStateContext",
-            "await wait(300); return document.getElementById('ask-answer').textContent;",
+            "await until(() => document.getElementById('ask-answer').textContent); return document.getElementById('ask-answer').textContent;",
         );
         assert!(update || by_update.as_str().is_some_and(|text| text.contains(", KB")), "no update is named: {said} {by_update}");
     }
@@ -117,7 +117,7 @@ impl Atlas {
     fn a_declaration_to_copy(&self) {
         let script = "const [own, whole] = document.querySelectorAll('.panel.x64 .copy');
             own.click(); whole.click();
-            for (let n = 0; n < 200 && !(own.dataset.copied && whole.dataset.copied); n++) await wait(10);
+            await until(() => own.dataset.copied && whole.dataset.copied);
             return [own.dataset.copied, whole.dataset.copied, document.querySelector('.panel.x64 pre.code').textContent];";
         let copied = self.run("type/ETW_GUID_ENTRY.html", script);
         assert_eq!(copied[0], copied[2]);
@@ -130,7 +130,7 @@ impl Atlas {
     }
 
     fn a_link_to_a_member(&self) {
-        let script = "await wait(300);
+        let script = "await until(() => document.querySelector('.panel.x86 .now tr.hit') && document.getElementById('ask-answer').textContent);
             const row = document.querySelector('.panel.x86 .now tr.hit'), at = row.getBoundingClientRect();
             return [document.getElementById('ask-answer').textContent, row.cells[0].textContent, document.querySelector('[name=arch]:checked').className,
                 at.top >= 0 && at.bottom <= innerHeight];";
@@ -138,17 +138,18 @@ impl Atlas {
         assert!(said[0].as_str().is_some_and(|text| text.starts_with("LoggerMode 0x000c, ULONG at 10.0.14393-x86: ")), "{said}");
         assert_eq!((&said[1], &said[2], &said[3]), (&json!("0x000c"), &json!("x86"), &json!(true)));
         // The history of an architecture has its own address, and the switches change the address.
-        let script = "await wait(300);
-            const isSeen = document.querySelector('.panel.x86 .past').checkVisibility(), before = location.hash;
+        let script = "const isPast = () => document.querySelector('.panel.x86 .past').checkVisibility();
+            await until(isPast);
+            const isSeen = isPast(), before = location.hash;
             document.getElementById('view-layout').click();
-            await wait(300);
+            await until(() => location.hash !== before);
             return [isSeen, before, location.hash];";
         let said = self.run("type/WMI_LOGGER_CONTEXT.html#arch=x86&view=history", script);
         assert_eq!(said, json!([true, "#arch=x86&view=history", "#arch=x86"]));
         // A member that the newest build lacks.
         let gone = self.run(
             "type/WMI_LOGGER_CONTEXT.html#BufferSpinLock",
-            "await wait(300); return document.getElementById('ask-answer').textContent;",
+            "await until(() => document.getElementById('ask-answer').textContent); return document.getElementById('ask-answer').textContent;",
         );
         assert!(
             gone.as_str().is_some_and(|text| text.starts_with("BufferSpinLock does not exist at this build at 10.0.28000")),

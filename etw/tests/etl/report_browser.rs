@@ -12,7 +12,7 @@ use test_support::installed;
 use test_support::records::{Written, written};
 
 /// Waits for the parts of the page, which are made after its first sentences were shown.
-const READY: &str = "for (let n = 0; n < 500 && !document.querySelector('.answer'); n++) await wait(20);";
+const READY: &str = "await until(() => document.querySelector('.answer'));";
 
 /// Writes the page of a trace.
 fn page(folder: &Folder, name: &str, trace: Vec<u8>) -> PathBuf {

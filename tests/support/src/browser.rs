@@ -13,7 +13,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a page shares with the script of a test.
-const PREAMBLE: &str = "const wait = (time) => new Promise((done) => setTimeout(done, time));";
+const PREAMBLE: &str = "const wait = (time) => new Promise((done) => setTimeout(done, time));
+    const until = async (is) => { for (let n = 0; n < 2000 && !is(); n++) await wait(10); };";
 
 /// The options of a browser without a window, which reads and writes messages at the file descriptors 3 and 4.
 const OPTIONS: [&str; 8] = [
@@ -117,7 +118,8 @@ impl Drop for Browser {
 }
 
 impl Page<'_> {
-    /// The result of the body of an asynchronous function, which can `await wait(milliseconds)`.
+    /// The result of the body of an asynchronous function, which can `await wait(milliseconds)`, and
+    /// `await until(() => condition)`, for 20 seconds at most.
     ///
     /// # Panics
     ///
