@@ -6,16 +6,15 @@ mod explorer;
 mod features;
 mod hosts;
 mod memory;
-mod packages;
+pub mod packages;
 mod wheel;
 
+use crate::steps::{Run, Step, cargo, cargo_of, in_turn};
 use crate::{Error, Outcome, fuzz, generate, trust_tables, workspace};
 use etw_layouts_payload::FileTime;
 use etw_layouts_project::{format, verify};
-use std::io;
-use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Instant, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 /// Run all checks that a change has to pass.
 ///
@@ -37,17 +36,6 @@ pub struct Args {
     #[arg(long)]
     weekly: bool,
 }
-
-/// Result of a step.
-enum Step {
-    Passed,
-    Failed(String),
-    /// A tool is not installed; the text has the installation command.
-    Absent(String),
-    Skipped(String),
-}
-
-type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 
 /// Running time of a fuzz target in seconds; enough for a smoke test.
 const FUZZING: u64 = 3;
@@ -119,78 +107,10 @@ fn today() -> String {
     FileTime(FileTime::UNIX_EPOCH.0.saturating_add(ticks)).to_string().chars().take(10).collect()
 }
 
-/// Runs steps in order, and reports each. Returns the names of the steps that failed.
-fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
-    let required = std::env::var("ETW_LAYOUTS_REQUIRED").is_ok_and(|names| names.split_whitespace().any(|name| name == "tools"));
-    let mut failed = Vec::new();
-    for (name, step) in steps {
-        let start = Instant::now();
-        let step = match step().unwrap_or_else(|error| Step::Failed(error.to_string())) {
-            Step::Absent(why) if required => Step::Failed(why),
-            step => step,
-        };
-        let word = match step {
-            Step::Passed => "passed".to_owned(),
-            Step::Absent(why) | Step::Skipped(why) => format!("skipped: {why}"),
-            Step::Failed(why) => {
-                failed.push(name.as_str());
-                format!("FAILED\n{why}")
-            }
-        };
-        anstream::println!("{name:34} {:6.1} s  {word}", start.elapsed().as_secs_f64());
-    }
-    failed
-}
-
-fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
-    command(&std::env::var("CARGO").unwrap_or("cargo".into()), args, environment)
-}
-
-/// A cargo command of another toolchain.
-fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
-    command("rustup", &[&["run", toolchain, "cargo"], args].concat(), environment)
-}
-
 /// A cargo command of the nightly toolchain, with a separate target folder.
 fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let folder = fuzz::target_folder().display().to_string();
     cargo_of("nightly", args, &[environment, &[("CARGO_TARGET_DIR", &folder)]].concat())
-}
-
-/// What a cargo command prints on standard output.
-fn printed(args: &[&str]) -> Result<String, Error> {
-    let output = output(&std::env::var("CARGO").unwrap_or("cargo".into()), args, &[])?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into()),
-    }
-}
-
-/// A step that runs a command in the root, and shows its output on failure.
-fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
-    let (succeeded, text) = both(program, args, environment)?;
-    Ok(if succeeded { Step::Passed } else { Step::Failed(text) })
-}
-
-/// Whether a command in the root succeeds, and what it prints: errors before results.
-fn both(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<(bool, String), Error> {
-    let output = output(program, args, environment)?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    Ok((output.status.success(), text))
-}
-
-fn output(program: &str, args: &[&str], environment: &[(&str, &str)]) -> io::Result<Output> {
-    let mut command = Command::new(program);
-    command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
-    // `cargo run` sets this variable for xtask. With it, build scripts that depend on it would run again.
-    command.env_remove("CARGO_MANIFEST_DIR");
-    command.output()
-}
-
-/// The lines that `rustup` prints; empty without `rustup`.
-fn rustup(args: &[&str]) -> Vec<String> {
-    let output = Command::new("rustup").args(args).output();
-    output.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 fn formatted() -> Result<Step, Error> {

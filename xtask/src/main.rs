@@ -10,8 +10,10 @@ mod generate;
 mod hosts;
 mod mutants;
 mod pages;
+mod release;
 mod site;
 mod snapshot;
+mod steps;
 mod trust;
 mod trust_tables;
 mod unsafety;
@@ -42,6 +44,7 @@ enum Command {
     Etl(etl::Args),
     Fuzz(fuzz::Args),
     Site(site::Args),
+    Release(release::Args),
     Ci(ci::Args),
 }
 
@@ -60,6 +63,7 @@ fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Etl(args) => etl::run(args),
         Command::Fuzz(args) => fuzz::run(args),
         Command::Site(args) => site::run(args),
+        Command::Release(args) => release::run(args),
         Command::Ci(args) => ci::run(args),
     }
 }

@@ -34,13 +34,20 @@ pub enum Profile {
 pub const BROWSER: &str = "wasm32-unknown-unknown";
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    explorer(&args.output, Profile::Browser, !args.explorer)?;
-    if !args.explorer {
-        let atlas = args.output.join("atlas");
-        fs::create_dir_all(&atlas)?;
-        write_atlas(&atlas)?;
+    if args.explorer {
+        explorer(&args.output, Profile::Browser, false)?
+    } else {
+        write(&args.output)?
     }
     Ok(Outcome::Good)
+}
+
+/// Writes the whole website to a folder.
+pub fn write(folder: &Path) -> Result<(), Error> {
+    explorer(folder, Profile::Browser, true)?;
+    let atlas = folder.join("atlas");
+    fs::create_dir_all(&atlas)?;
+    write_atlas(&atlas)
 }
 
 /// Writes the atlas to a folder.

@@ -1,8 +1,9 @@
 //! The workspace: its folders, and the project in it.
 
+use crate::Error;
 use etw_layouts_project::Project;
-use std::env;
 use std::path::PathBuf;
+use std::{env, fs};
 
 /// Folder of the generated sources.
 pub const GENERATED: &str = "generated/src";
@@ -16,4 +17,11 @@ pub fn root() -> PathBuf {
 /// The specs and facts of the workspace.
 pub fn project() -> Project {
     Project::at(root())
+}
+
+/// The version of all crates.
+pub fn version() -> Result<String, Error> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = ")).ok_or("Cargo.toml states no version")?;
+    Ok(line.trim_matches('"').to_owned())
 }

@@ -2,7 +2,7 @@
 //!
 //! Unit tests are left out, because they start no programs; a test of the workspace ensures that.
 
-use super::{Step, printed};
+use crate::steps::{Step, printed};
 use crate::{Error, workspace};
 use serde_json::Value;
 use std::env;

@@ -1,7 +1,7 @@
 //! Dependencies: licenses, duplicates and sources by `deny.toml`, and known vulnerabilities.
 
-use super::{Run, Step, command};
 use crate::Error;
+use crate::steps::{Run, Step, command};
 use std::process::Command;
 
 pub fn steps() -> Vec<(String, Run)> {

@@ -1,6 +1,6 @@
 //! The explorer: builds its page, which compiles the libraries for a browser, and runs its tests.
 
-use super::{Run, Step, cargo, rustup};
+use crate::steps::{Run, Step, cargo, rustup};
 use crate::{Error, site, workspace};
 
 pub fn steps() -> Vec<(String, Run)> {

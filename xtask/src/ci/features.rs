@@ -1,7 +1,7 @@
 //! Features: the sets that users can select compile.
 
-use super::{Step, both, printed};
 use crate::Error;
+use crate::steps::{Step, both, printed};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Supported hosts, and the oldest supported compiler.
 
-use super::{Run, Step, cargo, cargo_of, rustup};
 use crate::hosts::{HOSTS, ValueForm};
+use crate::steps::{Run, Step, cargo, cargo_of, rustup};
 use crate::{Error, workspace};
 
 pub(super) fn steps() -> Vec<(String, Run)> {

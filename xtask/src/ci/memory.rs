@@ -1,7 +1,8 @@
 //! Memory checks by Miri. The fuzz targets run with AddressSanitizer.
 
-use super::{Run, Step, nightly, rustup};
+use super::nightly;
 use crate::Error;
+use crate::steps::{Run, Step, rustup};
 
 /// Crates with `unsafe` code, their test binary, and the tests for Miri: only tests that reach `unsafe` code, as Miri is a
 /// thousand times slower than native code. The tests of the generated crate also cover the runtime. Tests that measure the memory

@@ -1,6 +1,6 @@
 //! Packages: verifies that published crates compile.
 
-use super::{Step, cargo};
+use crate::steps::{Step, cargo, command};
 use crate::{Error, workspace};
 use std::fs;
 
@@ -19,8 +19,8 @@ pub fn complete() -> Result<Step, Error> {
         cargo(&["package", "--quiet", "--no-verify", "--allow-dirty"].into_iter().chain(chosen).collect::<Vec<_>>(), &[])?;
     let Step::Passed = packed else { return Ok(packed) };
 
-    let version = manifest.lines().find_map(|line| line.strip_prefix("version = ")).ok_or("Cargo.toml states no version")?;
-    let packages: Vec<_> = names.iter().map(|name| (name, format!("{name}-{}", version.trim_matches('"')))).collect();
+    let version = workspace::version()?;
+    let packages: Vec<_> = names.iter().map(|name| (name, format!("{name}-{}", version))).collect();
     let target = workspace::root().join("target");
     let folder = target.join("package/unpacked");
     if folder.exists() {
@@ -30,7 +30,7 @@ pub fn complete() -> Result<Step, Error> {
     for (_, package) in &packages {
         let archive = format!("{}/package/{package}.crate", target.display());
         // Packages have a fixed modification time for all files. With the current time instead, cargo recompiles only changes.
-        let unpacked = super::command("tar", &["-xmzf", &archive, "-C", &folder.display().to_string()], &[])?;
+        let unpacked = command("tar", &["-xmzf", &archive, "-C", &folder.display().to_string()], &[])?;
         let Step::Passed = unpacked else { return Ok(unpacked) };
     }
     // The profiles of the workspace are used, so that dependencies are compiled only once.

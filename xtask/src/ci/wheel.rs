@@ -1,6 +1,6 @@
 //! The Python package: builds the wheel, installs it, and runs its tests.
 
-use super::{Run, Step, command};
+use crate::steps::{Run, Step, command};
 use crate::{Error, workspace};
 use std::env;
 use std::fs;

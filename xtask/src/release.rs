@@ -1,0 +1,151 @@
+//! `cargo xtask release`.
+
+mod archives;
+mod notes;
+
+use crate::ci::packages;
+use crate::steps::{Run, Step, cargo, in_turn, printed_by};
+use crate::{Error, Outcome, site, workspace};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Make the files of a release: packages, programs, Python wheels, the website, a list of components, notes and checksums.
+///
+///     cargo xtask release -o target/release-files
+///
+/// It changes nothing in the workspace and publishes nothing. Its last lines are the commands that publish. Programs and wheels for other hosts
+/// are compiled with Zig: pip install cargo-zigbuild ziglang maturin.
+///
+/// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Write the files to this folder; it is created if it does not exist.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Run only the steps whose name contains this text, such as `notes` or `x86_64-unknown-linux`.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    fs::create_dir_all(&args.output)?;
+    let folder = fs::canonicalize(&args.output)?;
+    let mut steps = steps(&folder)?;
+    let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    if !steps.iter().any(|(name, _)| wanted(name)) {
+        let names: Vec<_> = steps.iter().map(|(name, _)| name.as_str()).collect();
+        let only = args.only.as_deref().unwrap_or_default();
+        return Err(format!("no step matches `{only}`; the steps are {}", names.join(", ")).into());
+    }
+    steps.retain(|(name, _)| wanted(name));
+    let failed = in_turn(&steps);
+    if !failed.is_empty() {
+        anstream::println!("failed: {}", failed.join(", "));
+        return Ok(Outcome::Differs);
+    }
+    let count = checksums(&folder)?;
+    anstream::println!("{count} files and {SUMS} in {}", folder.display());
+    if args.only.is_none() {
+        let version = workspace::version()?;
+        anstream::println!("publish: git tag v{version} && git push origin v{version} && cargo publish --workspace");
+    }
+    Ok(Outcome::Good)
+}
+
+fn steps(folder: &Path) -> Result<Vec<(String, Run)>, Error> {
+    let own = |name: &str, step: fn(&Path) -> Result<Step, Error>| {
+        let folder = folder.to_owned();
+        (name.to_owned(), Box::new(move || step(&folder)) as Run)
+    };
+    let mut steps = vec![
+        own("commit", |_| committed()),
+        own("notes", notes::written),
+        own("packages", |_| packages::complete()),
+        own("semantic versions", |_| compatible()),
+        own("components", components),
+    ];
+    steps.extend(archives::steps(folder)?);
+    steps.push(own("site", website));
+    Ok(steps)
+}
+
+/// A release is made from a commit that has no tag of this version.
+fn committed() -> Result<Step, Error> {
+    let tag = format!("v{}", workspace::version()?);
+    if !printed_by("git", &["status", "--porcelain"])?.is_empty() {
+        return Ok(Step::Failed("there are changes that are not committed; commit or stash them".into()));
+    }
+    let tagged = printed_by("git", &["tag", "--list", &tag])?;
+    Ok(match tagged.is_empty() {
+        true => Step::Passed,
+        false => Step::Failed(format!("tag {tag} exists; increase `version` in Cargo.toml")),
+    })
+}
+
+/// Compares the public interfaces with those of the last tag.
+fn compatible() -> Result<Step, Error> {
+    let tags = printed_by("git", &["tag", "--list", "v*", "--sort=-v:refname"])?;
+    let Some(last) = tags.lines().next() else {
+        return Ok(Step::Skipped("no earlier release to compare with".into()));
+    };
+    if Command::new("cargo-semver-checks").arg("--version").output().is_err() {
+        return Ok(Step::Absent("cargo-semver-checks is not installed: cargo install cargo-semver-checks --locked".into()));
+    }
+    cargo(&["semver-checks", "--workspace", "--baseline-rev", last], &[])
+}
+
+/// Writes the components of the program, with versions, licenses and checksums, in the format CycloneDX (an SBOM).
+fn components(folder: &Path) -> Result<Step, Error> {
+    if Command::new("cargo-cyclonedx").arg("--version").output().is_err() {
+        return Ok(Step::Absent("cargo-cyclonedx is not installed: cargo install cargo-cyclonedx --locked".into()));
+    }
+    let manifest = ["--manifest-path", "etw/Cargo.toml", "--format", "json"];
+    let step = cargo(&[&["cyclonedx"], manifest.as_slice(), &["--override-filename", SBOM]].concat(), &[])?;
+    let name = format!("{SBOM}.json");
+    // The command writes a file beside the manifest of each member that the program depends on.
+    for path in printed_by("git", &["ls-files", "--others", "--exclude-standard", "--", &format!("*{name}")])?.lines() {
+        let path = workspace::root().join(path);
+        if path.ends_with(Path::new("etw").join(&name)) {
+            fs::copy(&path, folder.join(format!("etw-{}.cdx.json", workspace::version()?)))?;
+        }
+        fs::remove_file(path)?;
+    }
+    Ok(step)
+}
+
+/// The name of the file with components, without its extension.
+const SBOM: &str = "components.cdx";
+
+fn website(folder: &Path) -> Result<Step, Error> {
+    let (version, parent) = (workspace::version()?, workspace::root().join("target/release-site"));
+    if parent.exists() {
+        fs::remove_dir_all(&parent)?;
+    }
+    let name = format!("etw-site-{version}");
+    site::write(&parent.join(&name))?;
+    archives::packed(&parent, &name, &folder.join(format!("{name}.tar.gz")))
+}
+
+/// Writes the SHA-256 hashes of all files. Returns how many.
+fn checksums(folder: &Path) -> Result<usize, Error> {
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name != SUMS {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let mut text = String::new();
+    for name in &names {
+        let hex: String = Sha256::digest(fs::read(folder.join(name))?).iter().map(|byte| format!("{byte:02x}")).collect();
+        text += &format!("{hex}  {name}\n");
+    }
+    fs::write(folder.join(SUMS), text)?;
+    Ok(names.len())
+}
+
+const SUMS: &str = "SHA256SUMS";

@@ -1,0 +1,91 @@
+//! Programs and Python wheels for each host.
+
+use crate::steps::{Run, Step, cargo, command, rustup};
+use crate::{Error, workspace};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// A host of a release, and what its archives are compiled for.
+struct Host {
+    target: &'static str,
+    /// The target of the wheel: Python on Linux is not static.
+    wheel: &'static str,
+    /// The SDK of the system is necessary, which Zig does not contain.
+    needs_sdk: bool,
+}
+
+const HOSTS: [Host; 5] = [
+    Host { target: "x86_64-unknown-linux-musl", wheel: "x86_64-unknown-linux-gnu", needs_sdk: false },
+    Host { target: "aarch64-unknown-linux-musl", wheel: "aarch64-unknown-linux-gnu", needs_sdk: false },
+    Host { target: "x86_64-pc-windows-gnu", wheel: "x86_64-pc-windows-gnu", needs_sdk: false },
+    Host { target: "x86_64-apple-darwin", wheel: "x86_64-apple-darwin", needs_sdk: true },
+    Host { target: "aarch64-apple-darwin", wheel: "aarch64-apple-darwin", needs_sdk: true },
+];
+
+pub(super) fn steps(folder: &Path) -> Result<Vec<(String, Run)>, Error> {
+    let version = workspace::version()?;
+    let mut steps: Vec<(String, Run)> = Vec::new();
+    for host in &HOSTS {
+        let (folder, version) = (folder.to_owned(), version.clone());
+        steps.push((format!("program {}", host.target), Box::new(move || program(host, &version, &folder))));
+    }
+    for host in &HOSTS {
+        let folder = folder.to_owned();
+        steps.push((format!("wheel {}", host.wheel), Box::new(move || wheel(host, &folder))));
+    }
+    Ok(steps)
+}
+
+/// Packs a folder. The archives of one commit are equal wherever they are made.
+pub(super) fn packed(parent: &Path, name: &str, archive: &Path) -> Result<Step, Error> {
+    let (parent, archive) = (parent.display().to_string(), archive.display().to_string());
+    let owner = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--use-compress-program=gzip -n"];
+    command("tar", &[owner.as_slice(), &["-C", &parent, "-cf", &archive, name]].concat(), &[])
+}
+
+/// The program with its licenses, in an archive.
+fn program(host: &Host, version: &str, folder: &Path) -> Result<Step, Error> {
+    if let Some(why) = missing(host, host.target, "cargo-zigbuild") {
+        return Ok(why);
+    }
+    let build =
+        cargo(&["zigbuild", "--quiet", "--release", "-p", "etw-layouts-cli", "--bin", "etw", "--target", host.target], &[])?;
+    let Step::Passed = build else { return Ok(build) };
+    let root = workspace::root();
+    let (parent, name) = (root.join("target/release-programs"), format!("etw-{version}-{}", host.target));
+    let inside = parent.join(&name);
+    if inside.exists() {
+        fs::remove_dir_all(&inside)?;
+    }
+    fs::create_dir_all(&inside)?;
+    let file = if host.target.contains("windows") { "etw.exe" } else { "etw" };
+    fs::copy(root.join("target").join(host.target).join("release").join(file), inside.join(file))?;
+    for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(root.join(file), inside.join(file))?;
+    }
+    packed(&parent, &name, &folder.join(format!("{name}.tar.gz")))
+}
+
+fn wheel(host: &Host, folder: &Path) -> Result<Step, Error> {
+    if let Some(why) = missing(host, host.wheel, "maturin") {
+        return Ok(why);
+    }
+    let folder = folder.display().to_string();
+    // Wheels for Linux run on systems since glibc 2.17, as PyPI requires.
+    let platform: &[&str] = if host.wheel.contains("linux") { &["--compatibility", "manylinux2014"] } else { &[] };
+    let build = ["build", "--quiet", "--release", "--zig", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
+    command("maturin", &[build.as_slice(), platform].concat(), &[])
+}
+
+/// What must be installed before a host can be compiled for.
+fn missing(host: &Host, target: &str, program: &str) -> Option<Step> {
+    if host.needs_sdk && env::var_os("SDKROOT").is_none() {
+        return Some(Step::Skipped("SDKROOT is not set; it is the folder of an SDK of macOS".into()));
+    }
+    if Command::new(program).arg("--version").output().is_err() {
+        return Some(Step::Absent(format!("{program} is not installed: pip install cargo-zigbuild ziglang maturin")));
+    }
+    let is_installed = rustup(&["target", "list", "--installed"]).iter().any(|line| line == target);
+    (!is_installed).then(|| Step::Absent(format!("not installed: rustup target add {target}")))
+}
