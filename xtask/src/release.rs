@@ -102,7 +102,7 @@ fn components(folder: &Path) -> Result<Step, Error> {
     if Command::new("cargo-cyclonedx").arg("--version").output().is_err() {
         return Ok(Step::Absent("cargo-cyclonedx is not installed: cargo install cargo-cyclonedx --locked".into()));
     }
-    let manifest = ["--manifest-path", "etw/Cargo.toml", "--format", "json"];
+    let manifest = ["--manifest-path", "etw/Cargo.toml", "--format", "json", "--spec-version", "1.5"];
     let step = cargo(&[&["cyclonedx"], manifest.as_slice(), &["--override-filename", SBOM]].concat(), &[])?;
     let name = format!("{SBOM}.json");
     // The command writes a file beside the manifest of each member that the program depends on.
