@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::installed;
 
-/// The number of questions with `ETW_LAYOUTS_ALL`. Otherwise, a third is asked, and the program is asked a tenth of these.
+/// The number of questions with `ETW_LAYOUTS_ALL`. Otherwise, a tenth is asked, and the program is asked a tenth of these.
 const QUESTIONS: usize = 3000;
 
 /// Where is this member at this build?
@@ -79,7 +79,7 @@ fn questions(layouts: &Layouts, registry: &Registry) -> Vec<Question> {
         let (member, build) = (random.of(own).clone(), *random.of(&builds));
         Question { structure: (*structure).to_owned(), member, build, arch: *random.of(&Arch::ALL) }
     };
-    let count = if installed::all() { QUESTIONS } else { QUESTIONS / 3 };
+    let count = if installed::all() { QUESTIONS } else { QUESTIONS / 10 };
     (0..count).map(question).collect()
 }
 
