@@ -123,8 +123,12 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
         Ok(())
     }
 
-    /// Adds all events of the trace, and returns the answers.
-    fn read(mut self) -> Result<Vec<Answer>, Error> {
+    /// Adds all events of the trace, and returns the answers, in the order of the questions.
+    ///
+    /// # Errors
+    ///
+    /// The trace cannot be read, or changed since it was opened.
+    pub fn read(mut self) -> Result<Vec<Answer>, Error> {
         for event in self.trace.events() {
             self.add(&event?)?;
         }

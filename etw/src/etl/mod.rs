@@ -3,6 +3,7 @@
 //! `info` and `check` read files as streams, with two buffers in memory. The other commands read them as traces, in slices: twice, and by position.
 
 mod check;
+mod comparable;
 mod compare;
 mod events;
 #[cfg(feature = "table")]

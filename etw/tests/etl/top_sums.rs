@@ -372,3 +372,39 @@ fn compared() {
     let (status, _, err) = compare(&[&a]);
     assert!(status == 2 && err.contains("name a second trace"), "{err}");
 }
+
+/// What can make two traces incomparable is noted in each format, whether they differ or not.
+#[test]
+fn compared_with_another_computer() {
+    let folder = Folder::new("top-computers");
+    let whole = trace();
+    // The log file header has the buffer size, the version, the build and the number of processors; the pointer size is 44 bytes after its start.
+    let size = whole.len() as u32;
+    let start = (0x48..0x200).find(|at| whole[at + 12..at + 16] == 2_u32.to_le_bytes() && size % u32_at(&whole, *at) == 0).unwrap();
+    let mut bytes = whole.clone();
+    bytes[start + 8..start + 12].copy_from_slice(&9600_u32.to_le_bytes());
+    bytes[start + 12..start + 16].copy_from_slice(&4_u32.to_le_bytes());
+    let [a, b] = [folder.file("a.etl", whole), folder.file("b.etl", bytes)];
+    for format in ["text", "csv", "json"] {
+        let (status, out, err) = run(&["compare", &a, &b, "--format", format]);
+        let (processors, build) = ("other number of processors: 2 before, 4 after", "other build of Windows: 19041 before, 9600 after");
+        assert!(status == 0 && err.contains(processors) && err.contains(build) && !err.contains("interval of"), "{out}{err}");
+        assert!(format!("{out}{err}").contains("per second of trace, of all processors together"), "{out}{err}");
+    }
+    let samples = |interval: u32| {
+        let words = [0, interval, interval].map(u32::to_le_bytes).concat();
+        let sample = [0x1000_u64.to_le_bytes(), 0x0001_0000_0065_u64.to_le_bytes()].concat();
+        written(&[Written::kernel(1, 0, 0x0F49, words), Written::kernel(2, 0, 0x0F2E, sample.clone()), Written::kernel(9, 0, 0x0F2E, sample)])
+    };
+    let [slow, fast] = [10_000, 1_250].map(|interval| folder.file(&format!("{interval}.etl"), samples(interval)));
+    let (_, _, err) = run(&["compare", &slow, &fast]);
+    assert!(err.contains("other interval of samples: 1 ms before, 0.125 ms after"), "{err}");
+    let (_, _, err) = run(&["compare", &a, &slow, "--format", "json"]);
+    let notes = json(&err);
+    let only = notes.iter().find(|note| note["property"] == "events that only one group has").unwrap();
+    assert!(only["before"].as_str().unwrap().contains("disk") && only["after"] == "none", "{err}");
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}

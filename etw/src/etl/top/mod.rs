@@ -176,18 +176,19 @@ pub fn has_functions(keys: &[Key]) -> bool {
 /// The trace cannot be read, or it has no event that answers the question.
 pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter], functions: &Functions) -> Result<Answer, Stop> {
     let answer = top(trace, what, keys, filters, functions)?;
-    if answer.relevant == 0 {
-        let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
-        let (needs, record) = (what.needs(), what.record());
-        let why = format!(
-            "{}: no events for `{}`, which needs {needs}; record them with `{}`",
-            files.join(", "),
-            what.name(),
-            record.replace(", or ", "`, or `")
-        );
-        return Err(Stop::Input(why));
-    }
-    Ok(answer)
+    if answer.relevant == 0 { Err(Stop::Input(no_answer(what, trace))) } else { Ok(answer) }
+}
+
+/// Why a trace cannot answer a question, and how to record one that can.
+pub fn no_answer(what: What, trace: &Trace) -> String {
+    let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
+    let (needs, record) = (what.needs(), what.record());
+    format!(
+        "{}: no events for `{}`, which needs {needs}; record them with `{}`",
+        files.join(", "),
+        what.name(),
+        record.replace(", or ", "`, or `")
+    )
 }
 
 fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Result<(), Stop> {
