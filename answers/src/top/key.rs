@@ -22,9 +22,10 @@ pub enum Key {
     Stack,
     /// Path of the file.
     File,
-    /// Protocol, address and port of the destination, as the event states it: of the other computer for TCP; for UDP that was received, the address to
-    /// which it was sent.
+    /// Protocol, address and port of the other computer, or of the group to which a datagram was sent.
     Endpoint,
+    /// Protocol and port of this computer.
+    Local,
     /// The disk.
     Device,
     /// Why a thread waits, a program is suspended, or memory was allocated as a large object.
@@ -42,7 +43,7 @@ pub enum Key {
 }
 
 /// Names of the keys, and what they are.
-const KEYS: [(Key, &str, &str); 14] = [
+const KEYS: [(Key, &str, &str); 15] = [
     (Key::Process, "process", "Process ID and image; process 0 is idle"),
     (Key::Thread, "thread", "Thread ID"),
     (
@@ -53,7 +54,8 @@ const KEYS: [(Key, &str, &str); 14] = [
     (Key::Function, "function", "Function or method at this address; without a name, module and offset"),
     (Key::Stack, "stack", "Call stack: functions, the outermost first, separated by semicolons"),
     (Key::File, "file", "Path of the file"),
-    (Key::Endpoint, "endpoint", "Protocol, destination address and port; for received UDP, where it was sent to"),
+    (Key::Endpoint, "endpoint", "Protocol, remote address and port"),
+    (Key::Local, "local", "Protocol and local port, such as tcp 443: the service of a server"),
     (Key::Device, "device", "Disk"),
     (Key::Reason, "reason", "Reason of a wait, of a suspension, or kind of an allocation"),
     (Key::Event, "event", "Event, such as DiskIo/Read"),
@@ -225,7 +227,7 @@ impl<'t> Keys<'t> {
                 None => KeyValue::Unknown,
             },
             Key::Stack => self.stack(event)?,
-            Key::Endpoint | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
+            Key::Endpoint | Key::Local | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
         })
     }
 

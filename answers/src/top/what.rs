@@ -97,7 +97,7 @@ const fn longest() -> Measure {
     Measure { name: "longest_ms", unit: Unit::Milliseconds, is_maximum: true }
 }
 
-use Key::{Cause, Device, Endpoint, Event, File, Function, Generation, Module, Process, Processor, Reason, Stack, Thread, Type};
+use Key::{Cause, Device, Endpoint, Event, File, Function, Generation, Local, Module, Process, Processor, Reason, Stack, Thread, Type};
 
 /// In the order in which help lists them.
 const FACTS: &[Facts; 14] = &[
@@ -206,7 +206,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Data that was sent and received over TCP and UDP",
         measures: &[count("transfers"), bytes("bytes"), bytes("sent_bytes"), bytes("received_bytes")],
         main: 1,
-        keys: &[Process, Endpoint, Event, Thread],
+        keys: &[Process, Endpoint, Local, Event, Thread],
         default_keys: 2,
         needs: "TcpIp and UdpIp (kernel flag NETWORKTRACE), or Microsoft-Windows-Kernel-Network",
         record: "wpr -start Network, or xperf -on PROC_THREAD+LOADER+NETWORKTRACE",

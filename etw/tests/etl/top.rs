@@ -39,6 +39,11 @@ fn tcp(hook: u16, size: u64) -> Written {
     kernel(500, hook, &[&head, times, &[(0, 4), (0, 8)]].concat())
 }
 
+/// A datagram from 10.0.0.3:1024 to 10.0.0.2:53.
+fn udp(hook: u16, size: u64) -> Written {
+    kernel(500, hook, &[(100, 4), (size, 4), (0x0200_000A, 4), (0x0300_000A, 4), (0x3500, 2), (0x0004, 2), (0, 4), (0, 8)])
+}
+
 /// A trace with events for each question. A tick is 100 ns.
 pub fn trace() -> Vec<u8> {
     let image_base = 0x7FF6_0000_0000;
@@ -68,6 +73,8 @@ pub fn trace() -> Vec<u8> {
         kernel(6_100, 0x020A, &[(0, 8), (image_base + 0x20, 8)]),
         tcp(0x060A, 1000),
         tcp(0x060B, 24),
+        udp(0x080B, 7),
+        udp(0x080A, 9),
         kernel(7_000, 0x0F44, &[(6_990, 8), (image_base + 1, 8)]),
         kernel(7_100, 0x0F43, &[(7_080, 8), (image_base + 1, 8), (1, 1), (9, 2), (0, 1)]),
         // A suspension with a garbage collection, one without, and one that does not end. Two runtimes of a process are independent.
@@ -128,7 +135,14 @@ const ROWS: &[(&str, &str, &str)] = &[
     (
         "net process,endpoint",
         "process,image,endpoint,transfers,bytes,sent_bytes,received_bytes,percent\n\
-         100,image.exe,tcp 10.0.0.1:443,2,1024,1000,24,100\n",
+         100,image.exe,tcp 10.0.0.1:443,2,1024,1000,24,98.4615\n\
+         100,image.exe,udp 10.0.0.2:53,1,9,9,0,0.8654\n100,image.exe,udp 10.0.0.3:1024,1,7,0,7,0.6731\n",
+        "",
+    ),
+    (
+        "net local",
+        "local,transfers,bytes,sent_bytes,received_bytes,percent\n\
+         tcp 80,2,1024,1000,24,98.4615\nudp 1024,1,9,9,0,0.8654\nudp 53,1,7,0,7,0.6731\n",
         "",
     ),
     ("dpc event", "event,calls,ms,longest_ms,percent\nPerfInfo/DPC,1,0.001,0.001,100\n", ""),
@@ -254,7 +268,7 @@ fn overview_and_files() {
     assert!(err.contains("note: sessions that overlap another session in time, and can be of the same computer"), "{err}");
     let (_, _, err) = run(&["top", "run", "--from", "100", &file]);
     assert!(err.contains("no event is in the time range of --from and --to"), "{err}");
-    // Two transfers of 1,024 bytes: less than a thousandth of a MiB.
+    // Less than a thousandth of a MiB.
     let (_, out, _) = run(&["top", "net", &file]);
-    assert!(out.contains("0.000977") && out.contains("0.000023"), "{out}");
+    assert!(out.contains("0.000992") && out.contains("0.000023"), "{out}");
 }

@@ -97,6 +97,31 @@ fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| u64::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok())
 }
 
+/// In real traces, the event of a received datagram has the source and the destination of the datagram: it equals that of the sent one, where both are
+/// of this computer. So the endpoint of received datagrams is their source.
+#[test]
+fn received_datagrams() {
+    let Some(file) = installed::folder("ETW_LAYOUTS_ETL").map(|folder| text(&folder.join("microsoft__net.4.5.2.x64.etl"))) else {
+        return;
+    };
+    let events = json(&run(&["events", "--provider", "UdpIp", "--payload", "fields", "--format", "json", &file]).1);
+    let [sent, received] = ["UdpIp/Send", "UdpIp/Recv"].map(|name| {
+        let fields = events.iter().filter(|event| event["event"].as_str().unwrap().starts_with(name)).map(|event| &event["fields"]);
+        fields.map(ToString::to_string).collect::<BTreeSet<_>>()
+    });
+    assert!(sent.intersection(&received).count() >= 3, "{sent:?} {received:?}");
+    let is_group = |address: &str| address.starts_with("ff02") || address.starts_with("224.") || address.starts_with("239.");
+    let hand = received.iter().map(|fields| serde_json::from_str::<Value>(fields).unwrap()).map(|fields| {
+        let (source, port) = (fields["saddr"].as_str().unwrap(), fields["sport"].as_u64().unwrap());
+        assert!(!is_group(source), "{fields}");
+        if source.contains(':') { format!("udp [{source}]:{port}") } else { format!("udp {source}:{port}") }
+    });
+    let hand: BTreeSet<_> = hand.collect();
+    let rows = rows("net", "event,endpoint", &file);
+    let ours = rows.iter().filter(|row| row["event"].as_str().unwrap().starts_with("UdpIp/Recv"));
+    assert_eq!(ours.map(|row| row["endpoint"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(), hand);
+}
+
 /// The rows of a question, or nothing if the trace has no event for it.
 fn rows(what: &str, by: &str, file: &str) -> Vec<Value> {
     let (status, out, err) = run(&["top", what, "--by", by, "--format", "json", file]);
@@ -378,16 +403,14 @@ fn compared() {
 fn compared_with_another_computer() {
     let folder = Folder::new("top-computers");
     let whole = trace();
-    // The log file header has the buffer size, the version, the build and the number of processors; the pointer size is 44 bytes after its start.
-    let size = whole.len() as u32;
-    let start = (0x48..0x200).find(|at| whole[at + 12..at + 16] == 2_u32.to_le_bytes() && size % u32_at(&whole, *at) == 0).unwrap();
+    // In the log file header, the number of processors follows the build.
+    let build = whole.windows(8).position(|words| words == [19041_u32, 4].map(u32::to_le_bytes).concat()).unwrap();
     let mut bytes = whole.clone();
-    bytes[start + 8..start + 12].copy_from_slice(&9600_u32.to_le_bytes());
-    bytes[start + 12..start + 16].copy_from_slice(&4_u32.to_le_bytes());
+    bytes[build..build + 8].copy_from_slice(&[9600_u32, 2].map(u32::to_le_bytes).concat());
     let [a, b] = [folder.file("a.etl", whole), folder.file("b.etl", bytes)];
     for format in ["text", "csv", "json"] {
         let (status, out, err) = run(&["compare", &a, &b, "--format", format]);
-        let (processors, build) = ("other number of processors: 2 before, 4 after", "other build of Windows: 19041 before, 9600 after");
+        let (processors, build) = ("other number of processors: 4 before, 2 after", "other build of Windows: 19041 before, 9600 after");
         assert!(status == 0 && err.contains(processors) && err.contains(build) && !err.contains("interval of"), "{out}{err}");
         assert!(format!("{out}{err}").contains("per second of trace, of all processors together"), "{out}{err}");
     }
@@ -403,8 +426,4 @@ fn compared_with_another_computer() {
     let notes = json(&err);
     let only = notes.iter().find(|note| note["property"] == "events that only one group has").unwrap();
     assert!(only["before"].as_str().unwrap().contains("disk") && only["after"] == "none", "{err}");
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
