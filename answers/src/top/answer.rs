@@ -117,7 +117,8 @@ impl Answer {
             false => measure.unit.value(*amount),
         };
         let measures = self.what.measures().iter().zip(amounts).enumerate().map(value);
-        measures.chain([Value::Real(self.percent(amounts))])
+        let percent = if self.unknown.contains(&self.what.main()) { Value::Unknown } else { Value::Real(self.percent(amounts)) };
+        measures.chain([percent])
     }
 
     /// The sum of each measure over rows; for a maximum, the largest.

@@ -91,7 +91,7 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
             What::Dpc | What::Isr => Box::new(interrupts::Routines::new(what)),
             What::Disk => Box::new(disk::Operations::default()),
             What::Files => Box::new(files::Operations::default()),
-            What::Faults => Box::new(faults::Faults),
+            What::Faults => Box::new(faults::Faults::default()),
             What::Net => Box::new(net::Transfers::default()),
             What::Gc => Box::new(gc::Pauses::default()),
             What::Alloc => Box::new(alloc::Allocations),

@@ -351,7 +351,16 @@ fn unknown_measures() {
     let (_, out, err) = run(&["top", "files", "--format", "json", &file]);
     let rows = json(&out);
     assert!(rows[0]["operations"] == 2 && rows[0]["ms"].is_null() && rows[0]["longest_ms"].is_null(), "{out}{err}");
-    assert!(err.contains("KERNEL_FILE_KEYWORD_OP_END"), "{err}");
+    assert!(err.contains("KERNEL_FILE_KEYWORD_OP_END") && err.contains("KERNEL_FILE_KEYWORD_READ"), "{err}");
+    assert!(rows[0]["bytes"].is_null(), "{out}");
+    // A flush transfers nothing, and other faults than hard ones state no bytes.
+    let fault = Written::kernel(3, 0, 0x020A, [0, 0x1000_u64].map(u64::to_le_bytes).concat());
+    let flush = Written::kernel(3, 0, 0x010E, [0; 24].to_vec()).version(2);
+    let others = folder.file("others.etl", written(&[flush, fault]));
+    for (what, flag) in [("disk", "kernel flag DISK_IO)"), ("faults", "kernel flag HARD_FAULTS)")] {
+        let (_, out, err) = run(&["top", what, "--format", "json", &others]);
+        assert!(json(&out)[0]["bytes"].is_null() && err.contains(flag), "{what} {out} {err}");
+    }
     let (status, _, err) = run(&["compare", &file, &file, "--what", "files", "--measure", "ms"]);
     assert!(status == 2 && err.contains("`ms` is not known"), "{err}");
     let more = folder.file("b.etl", written(&[create(1), create(2), create(1000)]));
