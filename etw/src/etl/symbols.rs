@@ -4,7 +4,7 @@ use crate::object::object;
 use crate::output::{Escaped, Output, Several};
 use crate::symbol_options::home_cache;
 use etw_layouts_answers::{Functions, PdbFailure};
-use etw_layouts_symbols::store::{Reason, SymbolPath};
+use etw_layouts_symbols::store::{NO_FOLDER, Reason, SymbolPath};
 use etw_layouts_symbols::{Pdb, load};
 use etw_layouts_trace::ImagePdb;
 use std::collections::BTreeMap;
@@ -99,10 +99,15 @@ const MAX_UNREACHABLE: u32 = 3;
 impl PdbSearch {
     /// The search along a path, or else along that of the environment; `None` without a path.
     fn new(path: Option<&str>) -> Result<Option<Self>, String> {
+        let given = path.is_some();
         let path = path.map(str::to_owned).or_else(|| env::var("_NT_SYMBOL_PATH").ok()).filter(|path| !path.trim().is_empty());
         let Some(path) = path else { return Ok(None) };
         let cache = home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
         let path = SymbolPath::parse(&path, &cache).map_err(|error| error.to_string())?;
+        // The variable is for all programs, and often names folders of other computers.
+        if let Some(folder) = path.missing_folders().first().filter(|_| given) {
+            return Err(format!("invalid --symbol-path: the folder {} does not exist; check the path", Escaped(&folder.display().to_string())));
+        }
         Ok(Some(Self { path, unreachable: 0 }))
     }
 
@@ -139,7 +144,7 @@ pub fn report(failures: &BTreeMap<ImagePdb, PdbFailure>, out: &Output) {
         let Some((_, first)) = all.next() else { return };
         let (count, detail) = (1 + all.count() as u64, &first.detail);
         note(match reason {
-            Reason::NotFound => format!("{} {problem}; {remedy}", Several(count, "PDB")),
+            Reason::NotFound if !detail.ends_with(NO_FOLDER) => format!("{} {problem}; {remedy}", Several(count, "PDB")),
             _ => {
                 format!("{} {problem} ({}{detail}); {remedy}", Several(count, "PDB"), if count > 1 { "the first: " } else { "" })
             }

@@ -243,6 +243,10 @@ fn overview_and_files() {
     assert!(status == 0 && out.contains("cpu: no events; needs PerfInfo/SampleProf (kernel flag PROFILE)"), "{out}");
     let (status, _, err) = run(&["top", "cpus", &file]);
     assert!(status == 2 && err.contains("`cpus` is no question and no file"), "{err}");
+    let (status, _, err) = run(&["top", &file, "cpu"]);
+    assert!(status == 2 && err.contains(&format!("name it first: `etw etl top cpu {file}`")), "{err}");
+    let (status, _, err) = run(&["top", "cpu", "--by", "function", "--symbol-path", "cache*/no/cache;/no/folder", &file]);
+    assert!(status == 2 && err.contains("the folder /no/folder does not exist; check the path"), "{err}");
     let (status, _, err) = run(&["top", "--format", "csv", &file]);
     assert!(status == 2 && err.contains("name one, such as"), "{err}");
 

@@ -13,7 +13,7 @@ use crate::input::{self, Input};
 use crate::object::object;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
-use crate::output::{Format, Output, Several};
+use crate::output::{Escaped, Format, Output, Several};
 use crate::selection::Wanted;
 use etw_layouts_answers::Functions;
 use etw_layouts_answers::top::{Answer, Key, Note, What, top};
@@ -25,7 +25,6 @@ use options::Question;
 pub use options::{key, keys_of, what};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
-#[cfg(feature = "table")]
 use std::path::PathBuf;
 use table::Line;
 pub use table::{Json, print};
@@ -134,8 +133,16 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 }
 
 impl Args {
-    /// Refuses options that need a question.
+    /// Refuses options that need a question, and a question after the files.
     fn check(&self, out: &Output) -> Result<(), Stop> {
+        let what = |file: &PathBuf| if file.exists() { None } else { What::named(file.to_str()?) };
+        let files = self.input().files;
+        if let Some(what) = files.iter().find_map(what) {
+            let others = files.iter().filter(|file| file.to_str() != Some(what.name()));
+            let others: String = others.map(|file| format!(" {}", Escaped(&file.display().to_string()))).collect();
+            let name = what.name();
+            return Err(Stop::Input(format!("`{name}` is a question, not a file; name it first: `etw etl top {name}{others}`")));
+        }
         self.symbols.functions(false).map_err(Stop::Input)?;
         if !self.by.is_empty() {
             return Err(Stop::Input("invalid --by: each question has other keys; name one, such as `etw etl top cpu`".into()));
