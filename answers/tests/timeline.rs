@@ -465,8 +465,11 @@ fn bug_checks() {
         let made = events(&row.source).into_iter().next_back().unwrap();
         event(10, &made, payload)
     };
-    let numbers = |code: u32, parameters: [u64; 4]| [code.to_le_bytes().to_vec(), parameters.map(u64::to_le_bytes).concat(), vec![0; 64]].concat();
-    let description = wide("0x0000009f (0x0000000000000003, 0xffffe00013cae060, 0xfffff8010386c3d8, 0xffffe00013d07420)\0C:\\MEMORY.DMP\0\0");
+    let numbers = |code: u32, parameters: [u64; 4]| {
+        [code.to_le_bytes().to_vec(), parameters.map(u64::to_le_bytes).concat(), vec![0; 64]].concat()
+    };
+    let description =
+        wide("0x0000009f (0x0000000000000003, 0xffffe00013cae060, 0xfffff8010386c3d8, 0xffffe00013d07420)\0C:\\MEMORY.DMP\0\0");
     let trace = trace(&[
         made(of_numbers, numbers(0xD1, [0x10, 2, 0, 0xFFFF_F803_1234_5678])),
         made(of_numbers, numbers(0x3B, [0xC000_0005, 1, 2, 0])),

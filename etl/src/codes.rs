@@ -71,7 +71,8 @@ pub fn bug_check_parameters(code: u32, first: u64) -> Option<[&'static str; 4]> 
 pub fn bug_check_parameter(code: u32, parameters: [u64; 4], index: usize) -> Option<Cow<'static, str>> {
     let meaning = *bug_check_parameters(code, parameters[0])?.get(index).filter(|meaning| !meaning.is_empty())?;
     // A status has the sign of 32 bits.
-    let status = if meaning.ends_with("status") || meaning == "exception code" { ntstatus(parameters[index] as u32) } else { None };
+    let status =
+        if meaning.ends_with("status") || meaning == "exception code" { ntstatus(parameters[index] as u32) } else { None };
     Some(status.map_or(Cow::Borrowed(meaning), |status| format!("{meaning} {status}").into()))
 }
 

@@ -259,7 +259,17 @@ fn name_bug_check(fields: &mut Vec<(Field, Value)>) {
     if let Some(numbers) = described {
         fields.extend(BUG_CHECK.into_iter().zip(numbers.map(|number| Value::BugCheck(number, None))));
     }
-    let number = |field| fields.iter().find_map(|(own, value)| if let Value::BugCheck(number, _) = value && *own == field { Some(*number) } else { None });
+    let number = |field| {
+        fields.iter().find_map(|(own, value)| {
+            if let Value::BugCheck(number, _) = value
+                && *own == field
+            {
+                Some(*number)
+            } else {
+                None
+            }
+        })
+    };
     let Some(code) = number(Field::BugCheck).and_then(|code| u32::try_from(code).ok()) else { return };
     let [_, one, two, three, four] = BUG_CHECK.map(number);
     let parameters = one.zip(two).zip(three).zip(four).map(|(((one, two), three), four)| [one, two, three, four]);

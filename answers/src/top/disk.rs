@@ -20,7 +20,6 @@ pub struct Operations {
 
 const FLUSH: [u16; 2] = [14, 57];
 
-
 impl<'t> Amounts<'t> for Operations {
     fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         // Read, Write, FlushBuffers, and those of optical disks.
@@ -63,7 +62,10 @@ impl<'t> Amounts<'t> for Operations {
         }
         if !self.has_transfers {
             sums.unknown([1]);
-            sums.note("operations without bytes, because the trace has no events DiskIo/Read and Write (kernel flag DISK_IO)", self.operations);
+            sums.note(
+                "operations without bytes, because the trace has no events DiskIo/Read and Write (kernel flag DISK_IO)",
+                self.operations,
+            );
         }
         sums.note_dropped(self.completed.dropped());
     }

@@ -43,7 +43,10 @@ impl<'t> Amounts<'t> for Faults {
     fn end(&mut self, sums: &mut Sums<'t, '_>) {
         if !self.has_hard {
             sums.unknown([1, 2, 3]);
-            sums.note("faults without bytes and time, because the trace has no events HardFault (kernel flag HARD_FAULTS)", self.others);
+            sums.note(
+                "faults without bytes and time, because the trace has no events HardFault (kernel flag HARD_FAULTS)",
+                self.others,
+            );
         }
     }
 }

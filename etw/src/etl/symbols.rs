@@ -106,7 +106,10 @@ impl PdbSearch {
         let path = SymbolPath::parse(&path, &cache).map_err(|error| error.to_string())?;
         // The variable is for all programs, and often names folders of other computers.
         if let Some(folder) = path.missing_folders().first().filter(|_| given) {
-            return Err(format!("invalid --symbol-path: the folder {} does not exist; check the path", Escaped(&folder.display().to_string())));
+            return Err(format!(
+                "invalid --symbol-path: the folder {} does not exist; check the path",
+                Escaped(&folder.display().to_string())
+            ));
         }
         Ok(Some(Self { path, unreachable: 0 }))
     }

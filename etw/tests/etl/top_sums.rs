@@ -106,7 +106,8 @@ fn received_datagrams() {
     };
     let events = json(&run(&["events", "--provider", "UdpIp", "--payload", "fields", "--format", "json", &file]).1);
     let [sent, received] = ["UdpIp/Send", "UdpIp/Recv"].map(|name| {
-        let fields = events.iter().filter(|event| event["event"].as_str().unwrap().starts_with(name)).map(|event| &event["fields"]);
+        let fields =
+            events.iter().filter(|event| event["event"].as_str().unwrap().starts_with(name)).map(|event| &event["fields"]);
         fields.map(ToString::to_string).collect::<BTreeSet<_>>()
     });
     assert!(sent.intersection(&received).count() >= 3, "{sent:?} {received:?}");
@@ -419,14 +420,19 @@ fn compared_with_another_computer() {
     let [a, b] = [folder.file("a.etl", whole), folder.file("b.etl", bytes)];
     for format in ["text", "csv", "json"] {
         let (status, out, err) = run(&["compare", &a, &b, "--format", format]);
-        let (processors, build) = ("other number of processors: 4 before, 2 after", "other build of Windows: 19041 before, 9600 after");
+        let (processors, build) =
+            ("other number of processors: 4 before, 2 after", "other build of Windows: 19041 before, 9600 after");
         assert!(status == 0 && err.contains(processors) && err.contains(build) && !err.contains("interval of"), "{out}{err}");
         assert!(format!("{out}{err}").contains("per second of trace, of all processors together"), "{out}{err}");
     }
     let samples = |interval: u32| {
         let words = [0, interval, interval].map(u32::to_le_bytes).concat();
         let sample = [0x1000_u64.to_le_bytes(), 0x0001_0000_0065_u64.to_le_bytes()].concat();
-        written(&[Written::kernel(1, 0, 0x0F49, words), Written::kernel(2, 0, 0x0F2E, sample.clone()), Written::kernel(9, 0, 0x0F2E, sample)])
+        written(&[
+            Written::kernel(1, 0, 0x0F49, words),
+            Written::kernel(2, 0, 0x0F2E, sample.clone()),
+            Written::kernel(9, 0, 0x0F2E, sample),
+        ])
     };
     let [slow, fast] = [10_000, 1_250].map(|interval| folder.file(&format!("{interval}.etl"), samples(interval)));
     let (_, _, err) = run(&["compare", &slow, &fast]);

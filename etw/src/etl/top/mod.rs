@@ -41,9 +41,10 @@ pub use table::{Json, print};
 /// interval. For operations on files, they apply to the event that begins the operation.
 ///
 /// cpu: samples of the profiler. `ms` is the number of samples multiplied by the interval of the timer at their time, as
-/// the events of the trace state it. Process 0 is the idle process, and counted.
+/// the events of the trace state it. Process 0 is the idle process, and counted in `percent`. `busy_ms` and `busy_percent` are without
+/// it: the share of a process in the time in which processors worked. Interrupts and DPCs while a processor is idle count as idle.
 ///
-/// run, wait, ready: from context switches. `run` has the intervals of each processor, which follow each other without
+/// run, wait, ready: from context switches. `run` also has `busy_ms` and `busy_percent`. It has the intervals of each processor, which follow each other without
 /// gaps. A wait ends when the thread is made ready (ReadyThread); then it is ready until it runs.
 ///
 /// disk: `response_ms` is the time from the request to its completion, `service_ms` the part of it after the completion
@@ -206,7 +207,9 @@ fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Resu
         let several =
             if heads.sessions > 1 { format!(" in {} sessions, with rows of their own", heads.sessions) } else { String::new() };
         let (what, by, seconds) = (heads.what, heads.by.join(", "), heads.seconds);
-        out.write_line(format_args!("{what} by {by}, {seconds:.3} s of trace{several}\n"), &())?;
+        let percent = format!("percent of {}", answer.what.measures()[answer.what.main()].name);
+        let busy = if answer.what.busy().is_some() { ", with Idle; busy_percent without Idle" } else { "" };
+        out.write_line(format_args!("{what} by {by}, {seconds:.3} s of trace{several}; {percent}{busy}\n"), &())?;
     }
     let mut footer = Vec::new();
     let left = answer.sum(others);
