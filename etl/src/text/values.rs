@@ -134,6 +134,10 @@ pub fn bare(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Ve
     if let Data::Text(text) = value.data() {
         return put::shown(out, Escaped(&text.to_string()));
     }
+    if let Some(name) = name(value) {
+        // In JSON, a name of an account would have escapes.
+        return put::shown(out, format_args!("{} {name}", value.data()));
+    }
     let start = out.len();
     self::value(value, clock, style, out);
     put::unquote(out, start);

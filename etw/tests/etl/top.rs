@@ -251,7 +251,7 @@ fn modules_of_methods() {
         Written::kernel(1, 0, 0x0503, words(&[(101, 4), (100, 4)])).version(0),
         Written::kernel(1, 0, 0x030A, image(100, "C:\\app.exe")),
         module(1, RUNTIME, 153, 6, "C:\\older.dll"),
-        module(1, RUNTIME, 152, 6, "C:\\first.dll"),
+        module(2, RUNTIME, 152, 6, "C:\\first.dll"),
         method(1, 6, 0x1_0000),
         method(2, 7, 0x2_0000),
         // In memory.
