@@ -2,6 +2,7 @@
 
 use crate::object::object;
 use crate::output::{Escaped, Output, Several};
+use crate::selection::Wanted;
 use crate::symbol_options::home_cache;
 use etw_layouts_answers::{Functions, PdbFailure};
 use etw_layouts_symbols::store::{NO_FOLDER, Reason, SymbolPath};
@@ -40,6 +41,19 @@ impl MessageSymbols {
     /// The symbol path is invalid.
     pub fn search(&self) -> Result<Option<PdbSearch>, String> {
         PdbSearch::new(self.symbol_path.as_deref())
+    }
+
+    /// The PDBs, if they are needed.
+    ///
+    /// # Errors
+    ///
+    /// The symbol path is invalid, or given without need.
+    pub fn search_for(&self, wanted: &Wanted) -> Result<Option<PdbSearch>, String> {
+        match (&self.symbol_path, wanted.asks_for_content()) {
+            (Some(_), false) => Err("--symbol-path has no effect without an option that selects events by what they are or contain, such as --event".into()),
+            (_, true) => self.search(),
+            (None, false) => Ok(None),
+        }
     }
 }
 
@@ -98,7 +112,7 @@ const MAX_UNREACHABLE: u32 = 3;
 
 impl PdbSearch {
     /// The search along a path, or else along that of the environment; `None` without a path.
-    fn new(path: Option<&str>) -> Result<Option<Self>, String> {
+    pub fn new(path: Option<&str>) -> Result<Option<Self>, String> {
         let given = path.is_some();
         let path = path.map(str::to_owned).or_else(|| env::var("_NT_SYMBOL_PATH").ok()).filter(|path| !path.trim().is_empty());
         let Some(path) = path else { return Ok(None) };
