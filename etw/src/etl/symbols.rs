@@ -50,7 +50,10 @@ impl MessageSymbols {
     /// The symbol path is invalid, or given without need.
     pub fn search_for(&self, wanted: &Wanted) -> Result<Option<PdbSearch>, String> {
         match (&self.symbol_path, wanted.asks_for_content()) {
-            (Some(_), false) => Err("--symbol-path has no effect without an option that selects events by what they are or contain, such as --event".into()),
+            (Some(_), false) => Err(
+                "--symbol-path has no effect without an option that selects events by what they are or contain, such as --event"
+                    .into(),
+            ),
             (_, true) => self.search(),
             (None, false) => Ok(None),
         }

@@ -6,7 +6,8 @@ use etw_layouts_etl::payload::Uuid;
 use etw_layouts_etl::write::Record;
 use serde_json::json;
 use std::fs;
-use test_support::clang;
+use std::process::Command;
+use test_support::{clang, dumps};
 
 /// A trace that names PDBs, with two messages of the compiled program and one of another.
 fn message_trace(pdbs: &[Vec<u8>]) -> Vec<u8> {
@@ -79,6 +80,16 @@ fn formats_in_program_databases() {
     assert!(rows.contains("Device_c87") && rows.contains("disk"), "{rows}");
     let (status, _, err) = run(&[&tables[..], &[&table, &file]].concat());
     assert!(status == 2 && err.contains("symbol"), "{err}");
+    // The same in the session of a crash dump.
+    let traced = message_trace(&[stated]);
+    let log = etw_layouts_etl::Trace::from_bytes(&traced).unwrap().log_file().clone();
+    let session = dumps::Session::of_trace(traced, log, 11);
+    let build = "10.0.19041.264".parse().unwrap();
+    let crashed = folder.file("a.dmp", dumps::dump(build, etw_layouts_etl::wire::Arch::X64, &[], &[session]));
+    let dump = ["dump", "events", "--payload", "message", "--symbol-path", &symbols, &crashed];
+    let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(dump).output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(out.contains("start: 5 of disk") && err.contains("1 WPP message without a known format"), "{out} {err}");
     let (status, out, err) = run(&["events", "--symbol-path", &empty, "--payload", "message", &file]);
     assert!(status == 0 && !out.contains("disk") && err.contains("2 PDBs not found along the symbol path"), "{out} {err}");
     assert!(err.contains("3 WPP messages without a known format"), "{err}");
