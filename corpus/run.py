@@ -20,6 +20,7 @@ from collections import Counter
 
 FOLDER = pathlib.Path(__file__).parent / "traces"
 RESULTS = ["right", "wrong", "silent", "failed"]
+SID = re.compile(r"S-1(-[0-9]+)+")
 GUID = re.compile(r"\{?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?", re.IGNORECASE)
 # A reader that needs longer than this for all traces fails.
 SECONDS = 600
@@ -55,6 +56,8 @@ def is_equal(expected, actual):
         return isinstance(actual, float) and math.isclose(expected, actual, rel_tol=1e-7)
     if isinstance(expected, int) or expected.startswith("0x") and len(expected) > 2:
         return actual == expected or number(actual) == number(expected) is not None
+    if SID.fullmatch(expected):
+        return isinstance(actual, str) and actual.split(" ")[0] == expected
     if GUID.fullmatch(expected):
         return str(actual).strip("{}").lower() == expected
     return actual == expected

@@ -41,6 +41,8 @@ struct Text {
     time_stamp: u32,
     /// The path of an image as users see it, or the name of a method.
     name: Arc<str>,
+    /// Path of the module of a method.
+    module: Option<Arc<str>>,
     pdb: Option<Arc<ImagePdb>>,
 }
 
@@ -76,6 +78,9 @@ pub struct Frame {
     pub kind: FrameKind,
     /// Path of the image that contains the address, as users see it: see [`Session::user_path`](etw_layouts_trace::Session::user_path).
     pub module: Option<Arc<str>>,
+    /// Path of the module of .NET of the method: the file with its code before it was compiled. `None` if the trace does not state it, or the method was
+    /// made in memory.
+    pub method_module: Option<Arc<str>>,
     /// Offset of the address in the image, in bytes.
     pub offset: Option<u64>,
     /// The program database of the image, if the trace names it.
@@ -215,6 +220,11 @@ impl<'t> Frames<'t> {
         stack.frames().take(MAX_FRAMES).map(frame).collect()
     }
 
+    /// Whether the trace states methods of .NET of a process.
+    pub(crate) fn has_methods(&self, process: u32) -> Result<bool, Error> {
+        self.names.has_methods(process)
+    }
+
     /// The frames that were found, by what is known of them.
     pub fn counts(&mut self) -> &FrameCounts {
         for known in self.known.values_mut() {
@@ -257,6 +267,7 @@ impl<'t> Frames<'t> {
             is_return,
             kind: FrameKind::Outside,
             module: image.as_ref().map(|image| image.name.clone()),
+            method_module: method.as_ref().and_then(|method| method.module.clone()),
             offset: image.as_ref().map(|image| address - image.start),
             pdb: image.as_ref().and_then(|image| image.pdb.clone()),
             function: method.as_ref().map(|method| method.name.clone()),
@@ -316,10 +327,12 @@ impl<'t> Frames<'t> {
         }
         let text = match self.names.read(id)? {
             Some(named) => {
-                let pdb = self.names.pdb(named.process, named.start, tick)?;
-                let name = self.names.session().user_path(&named.name).into();
-                let Named { start, size, time_stamp, .. } = named;
-                Some(Arc::new(Text { start, size, time_stamp: time_stamp.unwrap_or_default(), name, pdb: pdb.map(Arc::new) }))
+                let session = self.names.session();
+                let Named { name, process, start, size, time_stamp, module, .. } = named;
+                let module = module.map(|module| self.names.module(process, module, tick)).transpose()?.flatten();
+                let pdb = self.names.pdb(process, start, tick)?.map(Arc::new);
+                let (name, module) = (session.user_path(&name).into(), module.map(|module| session.user_path(&module).into()));
+                Some(Arc::new(Text { start, size, time_stamp: time_stamp.unwrap_or_default(), name, module, pdb }))
             }
             None => None,
         };

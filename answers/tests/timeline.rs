@@ -211,7 +211,9 @@ fn check(row: &Row, schema: &Schema<'_>, entry: &Entry<'_>) {
             continue;
         }
         match (field.format(), entry.get(*field)) {
-            (Format::Number, Some(Value::Number(own))) | (Format::Hexadecimal, Some(Value::Hexadecimal(own))) => {
+            (Format::Number, Some(Value::Number(own)))
+            | (Format::Hexadecimal, Some(Value::Hexadecimal(own)))
+            | (Format::BugCheck, Some(Value::BugCheck(own, _))) => {
                 assert_eq!(*own, masked, "{place}");
             }
             (Format::Code(_), Some(Value::Code(own, _))) => assert_eq!(u64::from(*own), masked, "{place}"),
@@ -427,7 +429,7 @@ fn names_of_codes() {
         }
         counts.push(rows.len());
     }
-    assert_eq!(counts, [1847, 1340, 312]);
+    assert_eq!(counts, [1847, 1340, 315]);
     let names = [
         codes::win32(5),
         codes::hresult(0x8007_0005),
@@ -452,6 +454,53 @@ fn names_of_codes() {
     let names = ["S-1-5-18", "S-1-5-21-1-2-3-500", "S-1-5-90-0-3", "S-1-5-90-0-x", "S-1-5-96-0-0"].map(codes::sid);
     let expected = ["NT AUTHORITY\\SYSTEM", "", "Window Manager\\DWM-3", "", "Font Driver Host\\UMFD-0"];
     assert_eq!(names.map(Option::unwrap_or_default), expected);
+}
+
+/// A bug check has its name, and its parameters have their meanings: by the numbers of an event, and by the text of another one.
+#[test]
+fn bug_checks() {
+    let rows: Vec<_> = ROWS.iter().filter(|row| row.kind == "bug_check").collect();
+    let [of_numbers, of_text] = rows[..] else { panic!("{} rows", rows.len()) };
+    let made = |row: &Row, payload: Vec<u8>| {
+        let made = events(&row.source).into_iter().next_back().unwrap();
+        event(10, &made, payload)
+    };
+    let numbers = |code: u32, parameters: [u64; 4]| {
+        [code.to_le_bytes().to_vec(), parameters.map(u64::to_le_bytes).concat(), vec![0; 64]].concat()
+    };
+    let description =
+        wide("0x0000009f (0x0000000000000003, 0xffffe00013cae060, 0xfffff8010386c3d8, 0xffffe00013d07420)\0C:\\MEMORY.DMP\0\0");
+    let trace = trace(&[
+        made(of_numbers, numbers(0xD1, [0x10, 2, 0, 0xFFFF_F803_1234_5678])),
+        made(of_numbers, numbers(0x3B, [0xC000_0005, 1, 2, 0])),
+        made(of_numbers, numbers(0xDEAD, [1, 2, 3, 4])),
+        made(of_text, description),
+    ]);
+    let found = entries(&trace, &["bug_check"]);
+    let expected = [
+        "0xd1 DRIVER_IRQL_NOT_LESS_OR_EQUAL (0x10 memory referenced, 0x2 IRQL, 0x0 access (0 read, 1 write, 8 execute), 0xfffff80312345678 instruction)",
+        "0x3b SYSTEM_SERVICE_EXCEPTION (0xc0000005 exception code STATUS_ACCESS_VIOLATION, 0x1 instruction, 0x2 context record, 0x0)",
+        "0xdead (0x1, 0x2, 0x3, 0x4)",
+        "0x9f DRIVER_POWER_STATE_FAILURE (0x3 kind of violation: device blocks an IRP, 0xffffe00013cae060 physical device object, \
+         0xfffff8010386c3d8 functional device object; in Windows 7 and later, TRIAGE_9F_POWER, 0xffffe00013d07420 blocked IRP)",
+    ];
+    let sentences: Vec<_> = found.iter().map(Entry::sentence).collect();
+    assert_eq!(sentences, expected.map(|text| format!("Windows restarted after a bug check: {text}")));
+    let document = found[0].document(Form::Plain, "made.etl", None);
+    assert_eq!(document["fields"]["bug_check"], "0xd1");
+    assert_eq!(document["fields"]["parameter_2_name"], "IRQL");
+    // Each code of the table has a name.
+    let table = include_str!("../../etl/src/codes/bug_check_parameters.tsv");
+    let mut of_table = BTreeSet::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let cells: Vec<_> = line.split('\t').collect();
+        let code = u32::from_str_radix(cells[0].strip_prefix("0x").unwrap(), 16).unwrap();
+        assert!(cells.len() == 6 && codes::bug_check(code).is_some(), "{line}");
+        let first = cells[1].parse().unwrap_or(u64::MAX);
+        assert_eq!(codes::bug_check_parameters(code, first).unwrap(), cells[2..]);
+        of_table.insert(code);
+    }
+    assert_eq!(of_table.len(), 27);
 }
 
 /// Damaged traces have times in any year.

@@ -49,6 +49,33 @@ pub fn bug_check(code: u32) -> Option<&'static str> {
     NAMES.get(&code).copied()
 }
 
+/// The meanings of the four parameters of a bug check; empty for a reserved one. For some codes they depend on the first parameter. `None` for codes that
+/// are not in the table, which has those that are seen most.
+#[must_use]
+pub fn bug_check_parameters(code: u32, first: u64) -> Option<[&'static str; 4]> {
+    type Rows = HashMap<(u32, Option<u64>), [&'static str; 4]>;
+    static MEANINGS: LazyLock<Rows> = LazyLock::new(|| {
+        let row = |(code, rest): (&'static str, &'static str)| {
+            let mut cells = rest.split('\t');
+            let first = cells.next()?;
+            let cells = [cells.next()?, cells.next()?, cells.next()?, cells.next()?];
+            Some(((number(code)?, number(first).map(u64::from)), cells))
+        };
+        rows(include_str!("codes/bug_check_parameters.tsv")).filter_map(row).collect()
+    });
+    MEANINGS.get(&(code, Some(first))).or_else(|| MEANINGS.get(&(code, None))).copied()
+}
+
+/// The meaning of a parameter of a bug check by its index, with the name of a status of the kernel: see [`bug_check_parameters`].
+#[must_use]
+pub fn bug_check_parameter(code: u32, parameters: [u64; 4], index: usize) -> Option<Cow<'static, str>> {
+    let meaning = *bug_check_parameters(code, parameters[0])?.get(index).filter(|meaning| !meaning.is_empty())?;
+    // A status has the sign of 32 bits.
+    let status =
+        if meaning.ends_with("status") || meaning == "exception code" { ntstatus(parameters[index] as u32) } else { None };
+    Some(status.map_or(Cow::Borrowed(meaning), |status| format!("{meaning} {status}").into()))
+}
+
 /// The name of the exit status of a process, if it is one that an unhandled exception leaves. Programs choose lower values as they like.
 #[must_use]
 pub fn exit_status(code: u32) -> Option<&'static str> {
@@ -84,10 +111,13 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)
     text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
 }
 
-fn names(text: &'static str) -> Names {
-    let number = |text: &str| match text.strip_prefix("0x") {
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
-    };
+    }
+}
+
+fn names(text: &'static str) -> Names {
     rows(text).filter_map(|(code, name)| Some((number(code)?, name))).collect()
 }

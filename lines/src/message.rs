@@ -1,6 +1,6 @@
 //! The message of an event, as Event Viewer shows it.
 
-use etw_layouts_etl::payload::{Fields, Step};
+use etw_layouts_etl::payload::{Data, Fields, Step};
 use etw_layouts_etl::text::Style;
 use etw_layouts_etl::text::{Escaped, put, values};
 use etw_layouts_etl::{Clock, Decoded};
@@ -72,7 +72,11 @@ fn insertions(fields: &Fields<'_>, clock: Option<&Clock>) -> Vec<Vec<u8>> {
                     if !text.is_empty() {
                         text.extend_from_slice(b", ");
                     }
-                    values::bare(&value, clock, Style::Text, text);
+                    match value.data() {
+                        // The text has other words around it, and is that of Windows.
+                        Data::Sid(sid) => text.extend_from_slice(sid.to_string().as_bytes()),
+                        _ => values::bare(&value, clock, Style::Text, text),
+                    }
                 }
             }
             Step::End => depth = depth.saturating_sub(1),

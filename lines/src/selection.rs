@@ -167,6 +167,11 @@ impl Wanted {
             && self.keyword.is_empty())
     }
 
+    /// Whether events are selected by what they are, or by what they contain.
+    pub fn asks_for_content(&self) -> bool {
+        self.asks_for_events() || !(self.contains.is_empty() && self.matches.is_empty())
+    }
+
     /// The name of the event, if only one is selected.
     pub fn one_event(&self) -> Option<&str> {
         match &self.event[..] {

@@ -72,7 +72,7 @@ fn object<'py>(py: Python<'py>, value: &Value<'_>, clock: &Clock) -> PyResult<Bo
             PyString::from_bytes(py, &digits)?.into_any()
         }
         Json::Time(time) => time.rfc3339().to_string().into_pyobject(py)?.into_any(),
-        Json::Code(data, name) => format!("{data} {name}").into_pyobject(py)?.into_any(),
+        Json::Named(data, name) => format!("{data} {name}").into_pyobject(py)?.into_any(),
         Json::Shown(value) => value.to_string().into_pyobject(py)?.into_any(),
     })
 }

@@ -33,6 +33,9 @@ use std::path::{Path, PathBuf};
 /// Microsoft's public store with the symbols of Windows.
 pub const MICROSOFT: &str = "https://msdl.microsoft.com/download/symbols";
 
+/// The [answer](Tried::answer) of a folder that does not exist.
+pub const NO_FOLDER: &str = "the folder does not exist";
+
 /// Maximum size of a file, in bytes, compressed or not.
 pub const MAX_FILE: u64 = crate::MAX_PDB;
 
@@ -62,6 +65,18 @@ impl SymbolPath {
     /// The path is empty, or has an element in none of the forms in [`self`](crate::store).
     pub fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, PathError> {
         path::parse(text, default_cache)
+    }
+
+    /// The folders of the path that do not exist, without caches, which are created.
+    #[must_use]
+    pub fn missing_folders(&self) -> Vec<&Path> {
+        let is_cache = |store: &Store| self.elements.iter().any(|stores| stores.iter().rev().skip(1).any(|cache| cache == store));
+        let last = self.elements.iter().filter_map(|stores| stores.last());
+        let folders = last.filter(|store| !is_cache(store)).filter_map(|store| match store {
+            Store::Folder(folder) => Some(folder.as_path()),
+            Store::Server(_) => None,
+        });
+        folders.filter(|folder| *folder != self.default_cache && !folder.exists()).collect()
     }
 
     /// The path without its servers.

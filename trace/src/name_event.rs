@@ -1,4 +1,4 @@
-//! Events that state a name: of a file, an image, its program database, or a method of .NET.
+//! Events that state a name: of a file, an image, its program database, a method of .NET, or its module.
 
 use crate::providers::{KERNEL_FILE, KERNEL_PROCESS, RUNTIME};
 use crate::specified::{is_of_manifest, number};
@@ -22,6 +22,8 @@ pub(crate) enum Subject {
     Image(Range),
     /// Addresses of a method in a process.
     Method(Range),
+    /// The module of .NET with an identifier in a process.
+    Module { process: u32, id: u64 },
     /// The program database of the image at an address of a process.
     Pdb { process: u32, base: u64 },
 }
@@ -109,6 +111,18 @@ const METHOD: Schema<'_> = fields(
     ],
 );
 
+const MODULE: Schema<'_> = fields(
+    0,
+    &[
+        Field::new("ModuleID", InType::UINT64),
+        Field::new("AssemblyID", InType::UINT64),
+        Field::new("ModuleFlags", InType::UINT32),
+        Field::new("Reserved1", InType::UINT32),
+        Field::new("ModuleILPath", InType::UNICODESTRING),
+        Field::new("ModuleNativePath", InType::UNICODESTRING),
+    ],
+);
+
 const fn fields<'a>(version: u8, fields: &'a [Field<'a>]) -> Schema<'a> {
     Schema::specified("", "", version, fields)
 }
@@ -160,12 +174,18 @@ impl<'a> NameEvent<'a> {
             (RUNTIME, 143) => (&METHOD, Step::Begin),
             (RUNTIME, 144) => (&METHOD, Step::End),
             (DOT_NET_RUNDOWN, 143 | 144) => (&METHOD, Step::Exists),
+            (RUNTIME, 152) => (&MODULE, Step::Begin),
+            (RUNTIME, 153) => (&MODULE, Step::End),
+            (DOT_NET_RUNDOWN, 153 | 154) => (&MODULE, Step::Exists),
             _ => return None,
         };
         let fields = schema.decode(event.payload(), event.pointer_size().unwrap_or(PointerSize::Bits64));
         let subject = match provider {
             KERNEL_FILE => Subject::File(number(&fields, &["FileKey", "FileObject"])?),
             KERNEL_PROCESS => Subject::Image(image(event, &fields)?),
+            _ if matches!(event.id()?, 152..=154) => {
+                Subject::Module { process: event.process()?, id: number(&fields, &["ModuleID"])? }
+            }
             _ => Subject::Method(Range {
                 process: event.process()?,
                 start: number(&fields, &["MethodStartAddress"])?,
@@ -184,6 +204,7 @@ impl<'a> NameEvent<'a> {
                 let name = text("MethodName")?;
                 Some(text("MethodNamespace").map_or(name.clone(), |namespace| format!("{namespace}.{name}")))
             }
+            Subject::Module { .. } => text("ModuleILPath"),
             Subject::Pdb { .. } => text("PdbFileName"),
         }
     }
@@ -197,6 +218,11 @@ impl<'a> NameEvent<'a> {
     /// Time stamp in the header of an image.
     pub fn time_stamp(&self) -> Option<u32> {
         number(&self.fields, &["TimeDateStamp"]).map(|stamp| stamp as u32)
+    }
+
+    /// Identifier of the module of a method.
+    pub fn module(&self) -> Option<u64> {
+        number(&self.fields, &["ModuleID"])
     }
 
     /// The signature of a method.

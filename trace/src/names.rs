@@ -1,4 +1,4 @@
-//! The names of a session: of files, images, their program databases, and methods, with the times at which they are valid.
+//! The names of a session: of files, images, their program databases, methods and their modules, with the times at which they are valid.
 
 use crate::name_event::{NameEvent, Range, Step, Subject};
 use crate::place::{Place, Position};
@@ -15,6 +15,7 @@ pub(crate) struct NameTables {
     images_by_time: Table<4>,
     pdbs: Table<5>,
     methods: Table<6>,
+    modules: Table<5>,
 }
 
 /// What is at an address of a process at a time.
@@ -40,6 +41,8 @@ pub(crate) struct NamesBuilder {
     pdbs: Sorter<5>,
     /// As `images`: process, start, tick, size with reach, step and file, buffer and offset.
     methods: Sorter<6>,
+    /// Process, identifier of the module, tick, step and file, buffer and offset.
+    modules: Sorter<5>,
 }
 
 /// Maximum number of ranges that are examined for an address, which limits the work for a trace whose ranges overlap.
@@ -52,8 +55,9 @@ impl NamesBuilder {
             files: Sorter::new(memory / 4),
             images: Sorter::new(memory / 16),
             images_by_time: Sorter::new(memory / 16),
-            pdbs: Sorter::new(memory / 8),
+            pdbs: Sorter::new(memory / 16),
             methods: Sorter::new(memory / 2),
+            modules: Sorter::new(memory / 16),
         }
     }
 
@@ -71,19 +75,21 @@ impl NamesBuilder {
                 self.images.push(range(image))
             }
             Subject::Method(method) => self.methods.push(range(method)),
+            Subject::Module { process, id } => self.modules.push([process.into(), id, tick, end[0], end[1]]),
             Subject::Pdb { process, base } => self.pdbs.push([process.into(), base, tick, end[0], end[1]]),
         }
     }
 
     /// The names.
     pub fn finish(self) -> io::Result<NameTables> {
-        let Self { files, images, images_by_time, pdbs, methods } = self;
+        let Self { files, images, images_by_time, pdbs, methods, modules } = self;
         Ok(NameTables {
             files: files.table(|_| {})?,
             images: images.table(reach())?,
             images_by_time: images_by_time.table(|_| {})?,
             pdbs: pdbs.table(|_| {})?,
             methods: methods.table(reach())?,
+            modules: modules.table(|_| {})?,
         })
     }
 }
@@ -106,12 +112,12 @@ impl NameTables {
     /// Size of the temporary files, in bytes.
     pub fn file_size(&self) -> u64 {
         let images = self.images.file_size() + self.images_by_time.file_size();
-        self.files.file_size() + images + self.pdbs.file_size() + self.methods.file_size()
+        self.files.file_size() + images + self.pdbs.file_size() + self.methods.file_size() + self.modules.file_size()
     }
 
     /// Number of names that are left out: see [`Table::left_out`].
     pub fn left_out(&self) -> u64 {
-        self.files.left_out() + self.images.left_out() + self.pdbs.left_out() + self.methods.left_out()
+        self.files.left_out() + self.images.left_out() + self.pdbs.left_out() + self.methods.left_out() + self.modules.left_out()
     }
 
     pub fn has_methods(&self) -> bool {
@@ -136,17 +142,18 @@ impl NameTables {
     /// The event that states the program database of the image at an address of a process at a time. An event about another image at the same address,
     /// which was loaded before or later, is none.
     pub fn pdb(&self, process: u32, base: u64, tick: i64) -> io::Result<Option<Position>> {
-        let (mut valid, life) = (Valid::new(tick), self.life(process, base, tick)?);
-        let after = [process.into(), base, word_of_tick(tick).saturating_add(1), 0, 0];
-        let mut see = |&[of, at_base, tick, step, at]: &Record<5>| {
-            if (of, at_base) == (process.into(), base) && life.contains(&tick_of_word(tick)) {
-                valid.add(tick, step, at);
-            }
-            ControlFlow::Break(())
-        };
-        self.pdbs.descend(&after, &mut see)?;
-        self.pdbs.ascend(&after, see)?;
-        Ok(valid.found().at)
+        let life = self.life(process, base, tick)?;
+        valid_at(&self.pdbs, (process, base), tick, |tick| life.contains(&tick))
+    }
+
+    /// The event that states the module of .NET with an identifier in a process at a time.
+    pub fn module(&self, process: u32, id: u64, tick: i64) -> io::Result<Option<Position>> {
+        valid_at(&self.modules, (process, id), tick, |_| true)
+    }
+
+    /// Whether any event states a method of a process.
+    pub fn has_methods_of(&self, process: u32) -> io::Result<bool> {
+        has(&self.methods, process)
     }
 
     /// The time stamps between which an image is at the start of its addresses: from the event that begins it to the event that ends it, or to
@@ -188,12 +195,7 @@ impl NameTables {
 
     /// Whether any event states an image of a process.
     pub fn has_images(&self, process: u32) -> io::Result<bool> {
-        let mut has = false;
-        self.images.ascend(&[process.into(), 0, 0, 0, 0, 0], |record| {
-            has = record[0] == u64::from(process);
-            ControlFlow::Break(())
-        })?;
-        Ok(has)
+        has(&self.images, process)
     }
 
     /// The image at an address of a process at a time.
@@ -218,6 +220,31 @@ impl NameTables {
     pub fn method(&self, process: u32, address: u64, tick: i64) -> io::Result<Found> {
         at(&self.methods, process, address, tick)
     }
+}
+
+/// Whether a table has a record of a process.
+fn has(table: &Table<6>, process: u32) -> io::Result<bool> {
+    let mut has = false;
+    table.ascend(&[process.into(), 0, 0, 0, 0, 0], |record| {
+        has = record[0] == u64::from(process);
+        ControlFlow::Break(())
+    })?;
+    Ok(has)
+}
+
+/// The event about a key of a process that is valid at a time. `is_about` tests the ticks of the events before it and after it.
+fn valid_at(table: &Table<5>, key: (u32, u64), tick: i64, is_about: impl Fn(i64) -> bool) -> io::Result<Option<Position>> {
+    let (mut valid, (process, id)) = (Valid::new(tick), key);
+    let after = [process.into(), id, word_of_tick(tick).saturating_add(1), 0, 0];
+    let mut see = |&[of, own, tick, step, at]: &Record<5>| {
+        if (of, own) == (process.into(), id) && is_about(tick_of_word(tick)) {
+            valid.add(tick, step, at);
+        }
+        ControlFlow::Break(())
+    };
+    table.descend(&after, &mut see)?;
+    table.ascend(&after, see)?;
+    Ok(valid.found().at)
 }
 
 fn at(table: &Table<6>, process: u32, address: u64, tick: i64) -> io::Result<Found> {

@@ -65,6 +65,8 @@ pub struct Named {
     pub size: u32,
     /// Time stamp in the header of an image.
     pub time_stamp: Option<u32>,
+    /// Identifier of the module of a method: see [`Names::module`].
+    pub module: Option<u64>,
 }
 
 impl From<Found> for AtAddress {
@@ -241,6 +243,25 @@ impl<'t> Names<'t> {
         methods.method(process, address, tick).map(AtAddress::from).map_err(|error| self.failed(error))
     }
 
+    /// Path of the module of .NET with an identifier in a process: the file with the code of its methods before it was compiled. `None` if no event states it, or
+    /// the module was made in memory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or changed since it was opened.
+    pub fn module(&self, process: u32, id: u64, tick: i64) -> Result<Option<String>, Error> {
+        self.recall(self.trace.sessions[self.session].names.module(process, id, tick), |event| event.name())
+    }
+
+    /// Whether the trace states any method of .NET of a process.
+    ///
+    /// # Errors
+    ///
+    /// A temporary file cannot be read.
+    pub fn has_methods(&self, process: u32) -> Result<bool, Error> {
+        self.trace.sessions[self.session].names.has_methods_of(process).map_err(|error| self.failed(error))
+    }
+
     fn recall<T>(
         &self,
         at: io::Result<Option<Position>>,
@@ -272,8 +293,9 @@ fn named(event: &NameEvent<'_>) -> Option<Named> {
                 start,
                 size,
                 time_stamp: event.time_stamp(),
+                module: event.module(),
             })
         }
-        Subject::File(_) | Subject::Pdb { .. } => None,
+        Subject::File(_) | Subject::Pdb { .. } | Subject::Module { .. } => None,
     }
 }

@@ -178,11 +178,14 @@ impl Builder {
         self.seen.insert(record)
     }
 
-    fn need(&mut self, at: Option<Position>, positions: &mut Sorter<2>) -> io::Result<()> {
-        match at.map(record) {
-            Some(record) if self.is_new([POSITION, record[0], record[1]]) => positions.push(record),
-            _ => Ok(()),
+    /// Adds a position, and returns it if it was not added before, as far as that is known.
+    fn need(&mut self, at: Option<Position>, positions: &mut Sorter<2>) -> io::Result<Option<Position>> {
+        let Some(at) = at else { return Ok(None) };
+        let record = record(at);
+        if !self.is_new([POSITION, record[0], record[1]]) {
+            return Ok(None);
         }
+        positions.push(record).map(|()| Some(at))
     }
 
     fn state(&mut self, record: Record<3>) -> io::Result<()> {
@@ -241,7 +244,12 @@ impl Builder {
             self.state([PROCESS, process.into(), 0]).map_err(failed)?;
             for address in &addresses {
                 let method = names.method(process, *address, event.tick()).map_err(failed)?;
-                self.need(method.at, positions).map_err(failed)?;
+                let new = self.need(method.at, positions).map_err(failed)?;
+                let stated = new.map(|at| event.trace().event_at(at)).transpose()?.flatten();
+                if let Some(module) = stated.and_then(|stated| NameEvent::read(&stated.header())?.module()) {
+                    let module = names.module(process, module, event.tick()).map_err(failed)?;
+                    self.need(module, positions).map_err(failed)?;
+                }
             }
         }
         Ok(())

@@ -38,8 +38,9 @@ impl WppSources {
         self.left_out
     }
 
+    /// Adds an event.
     #[inline]
-    pub(crate) fn add(&mut self, event: &Event<'_>) {
+    pub fn add(&mut self, event: &Event<'_>) {
         match event.hook() {
             Some(hook) if hook == HOOK_ID::WMI_LOG_TYPE_DBGID_RSDS.0 => self.add_pdb(event),
             Some(_) => {}

@@ -72,6 +72,8 @@ pub enum Value {
     Number(u64),
     /// An integer that is shown in hexadecimal digits.
     Hexadecimal(u64),
+    /// The code or a parameter of a bug check, which is shown in hexadecimal digits, and its name or meaning, if it is known.
+    BugCheck(u64, Option<Cow<'static, str>>),
     /// A code, and its name.
     Code(u32, Option<&'static str>),
     /// A path. The kernel's own form of it, if it was replaced by one with a drive letter.
@@ -88,16 +90,17 @@ impl Value {
         match self {
             Self::Text(text) | Self::Path(text, _) => text.clone(),
             Self::Number(number) => number.to_string(),
-            Self::Hexadecimal(number) => format!("{number:#x}"),
+            Self::Hexadecimal(number) | Self::BugCheck(number, _) => format!("{number:#x}"),
             Self::Code(code, _) => code_text(*code),
         }
     }
 
-    /// The name of a code or of a well-known security identifier.
+    /// The name of a code or of a well-known security identifier; the meaning of a parameter of a bug check.
     #[must_use]
     pub fn name(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Code(_, name) => name.map(Cow::Borrowed),
+            Self::BugCheck(_, meaning) => meaning.clone(),
             Self::Text(text) => codes::sid(text),
             _ => None,
         }
@@ -107,6 +110,7 @@ impl Value {
         match self {
             Self::Code(0, Some(name)) => (*name).to_owned(),
             Self::Code(code, Some(name)) => format!("{} {name}", code_text(*code)),
+            Self::BugCheck(number, Some(meaning)) => format!("{number:#x} {meaning}"),
             Self::Text(text) => match text.char_indices().nth(LONGEST) {
                 Some((end, _)) => format!("{}…", &text[..end]),
                 None => text.clone(),

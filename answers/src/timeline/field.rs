@@ -16,6 +16,8 @@ pub enum Format {
     Path,
     /// A security identifier.
     Sid,
+    /// The code of a bug check, or a parameter, whose meaning depends on the code: an integer in hexadecimal digits.
+    BugCheck,
     /// A code with a name.
     Code(fn(u32) -> Option<&'static str>),
 }
@@ -115,11 +117,11 @@ fields! {
     Win32Status "status" Format::Code(codes::win32), "error.code";
     NtStatus "nt_status" Format::Code(codes::ntstatus), "error.code";
     Hresult "result" Format::Code(codes::hresult), "error.code";
-    BugCheck "bug_check" Format::Code(codes::bug_check), "error.code";
-    Parameter1 "parameter_1" Format::Hexadecimal, "";
-    Parameter2 "parameter_2" Format::Hexadecimal, "";
-    Parameter3 "parameter_3" Format::Hexadecimal, "";
-    Parameter4 "parameter_4" Format::Hexadecimal, "";
+    BugCheck "bug_check" Format::BugCheck, "error.code";
+    Parameter1 "parameter_1" Format::BugCheck, "";
+    Parameter2 "parameter_2" Format::BugCheck, "";
+    Parameter3 "parameter_3" Format::BugCheck, "";
+    Parameter4 "parameter_4" Format::BugCheck, "";
     Description "description" Format::Text, "error.message";
 }
 

@@ -6,8 +6,9 @@ use super::kinds::{KINDS, Kind, kind_named};
 use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
 use etw_layouts_trace::etl::wire::EVENT_HEADER_EXT_TYPE;
-use etw_layouts_trace::etl::{Decoded, Event as Header, Uuid};
+use etw_layouts_trace::etl::{Decoded, Event as Header, Uuid, codes};
 use etw_layouts_trace::{Error, Event, EventKind, ProcessIndex, Session, Trace, kernel, kind};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Makes the entries of a timeline from the events of a trace, which are passed in the order of time.
@@ -200,6 +201,7 @@ impl<'t> Timeline<'t> {
                 fields.push((*field, value));
             }
         }
+        name_bug_check(&mut fields);
         fields.sort_by_key(|(field, _)| *field);
         let stated = fields.iter().position(|(field, _)| *field == Field::Process).map(|at| fields.remove(at).1);
         let who = event.who();
@@ -243,6 +245,49 @@ impl<'t> Timeline<'t> {
             id,
         })
     }
+}
+
+/// The code of a bug check and its parameters.
+const BUG_CHECK: [Field; 5] = [Field::BugCheck, Field::Parameter1, Field::Parameter2, Field::Parameter3, Field::Parameter4];
+
+/// Adds the name of a bug check and the meanings of its parameters. A description can state code and parameters.
+fn name_bug_check(fields: &mut Vec<(Field, Value)>) {
+    let described = fields.iter().find_map(|(field, value)| match value {
+        Value::Text(text) if *field == Field::Description => bug_check(text),
+        _ => None,
+    });
+    if let Some(numbers) = described {
+        fields.extend(BUG_CHECK.into_iter().zip(numbers.map(|number| Value::BugCheck(number, None))));
+    }
+    let number = |field| {
+        fields.iter().find_map(|(own, value)| {
+            if let Value::BugCheck(number, _) = value
+                && *own == field
+            {
+                Some(*number)
+            } else {
+                None
+            }
+        })
+    };
+    let Some(code) = number(Field::BugCheck).and_then(|code| u32::try_from(code).ok()) else { return };
+    let [_, one, two, three, four] = BUG_CHECK.map(number);
+    let parameters = one.zip(two).zip(three).zip(four).map(|(((one, two), three), four)| [one, two, three, four]);
+    for (field, value) in fields {
+        if let Value::BugCheck(_, meaning) = value {
+            *meaning = match BUG_CHECK.iter().position(|own| own == field) {
+                Some(index @ 1..) => parameters.and_then(|parameters| codes::bug_check_parameter(code, parameters, index - 1)),
+                _ => codes::bug_check(code).map(Cow::Borrowed),
+            };
+        }
+    }
+}
+
+/// Code and parameters in a text such as `0x000000d1 (0x0, 0x2, 0x0, 0xfffff80312345678)`.
+fn bug_check(text: &str) -> Option<[u64; 5]> {
+    let hexadecimal = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let (code, parameters) = text.strip_suffix(')')?.split_once(" (")?;
+    [code].into_iter().chain(parameters.split(", ")).map(hexadecimal).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 /// Ends a request: its entry, and whether it created a file.
@@ -297,6 +342,7 @@ fn value(
     Ok(match field.format() {
         Format::Number => integer().map(Value::Number),
         Format::Hexadecimal => integer().map(Value::Hexadecimal),
+        Format::BugCheck => integer().map(|number| Value::BugCheck(number, None)),
         Format::Code(name) => integer().map(|code| Value::Code(code as u32, name(code as u32))),
         Format::Path => text().map(user_path),
         Format::Text if found.map.is_some() => Some(Value::Text(found.to_string())),

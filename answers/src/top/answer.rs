@@ -95,12 +95,14 @@ pub enum Value<'a> {
 }
 
 impl Answer {
-    /// The columns: those of the keys, the measures, and the percentage of the main measure.
+    /// The columns: those of the keys, the measures, the percentage of the main measure, and, if the question has it, that of the time without the idle
+    /// process.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         let keys = self.keys.iter().flat_map(|key| key.columns()).map(Column::of_key);
         let measures = self.what.measures().iter().map(|Measure { name, unit, .. }| Column::of_number(name, *unit));
-        keys.chain(measures).chain([Column::of_number("percent", Unit::Percent)]).collect()
+        let percent = Some("percent").into_iter().chain(self.what.busy().map(|_| "busy_percent"));
+        keys.chain(measures).chain(percent.map(|name| Column::of_number(name, Unit::Percent))).collect()
     }
 
     /// The values of a row, one for each column.
@@ -117,7 +119,9 @@ impl Answer {
             false => measure.unit.value(*amount),
         };
         let measures = self.what.measures().iter().zip(amounts).enumerate().map(value);
-        measures.chain([Value::Real(self.percent(amounts))])
+        let percent =
+            [Some(self.what.main()), self.what.busy()].into_iter().flatten().map(|measure| self.percent(measure, amounts));
+        measures.chain(percent)
     }
 
     /// The sum of each measure over rows; for a maximum, the largest.
@@ -128,12 +132,13 @@ impl Answer {
         sums
     }
 
-    fn percent(&self, amounts: &[u64]) -> f64 {
-        let main = self.what.main();
-        let of = |amounts: &[u64]| amounts.get(main).copied().unwrap_or_default();
-        match of(&self.totals) {
-            0 => 0.0,
-            total => (of(amounts) as f64 / total as f64 * 1e6).round() / 1e4,
+    /// The percentage of the total of a measure.
+    fn percent(&self, measure: usize, amounts: &[u64]) -> Value<'static> {
+        let of = |amounts: &[u64]| amounts.get(measure).copied().unwrap_or_default();
+        match (of(amounts), of(&self.totals)) {
+            _ if self.unknown.contains(&measure) => Value::Unknown,
+            (_, 0) => Value::Real(0.0),
+            (amount, total) => Value::Real((amount as f64 / total as f64 * 1e6).round() / 1e4),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Samples of the profiler.
 
-use super::key::Subject;
+use super::key::{IDLE, Subject};
 use super::sums::{Amounts, Sums};
 use crate::samples::{DEFAULT_INTERVAL, Intervals};
 use etw_layouts_trace::kernel::perfinfo::SampleProf;
@@ -36,7 +36,8 @@ impl<'t> Amounts<'t> for Samples {
             if subject.party.process.is_none() {
                 sums.note("samples of threads whose process no event states", 1);
             }
-            sums.add(&subject, &[1, interval.into()])?;
+            let busy = if subject.party.process == Some(IDLE) { 0 } else { interval };
+            sums.add(&subject, &[1, interval.into(), busy.into()])?;
             return Ok(());
         }
         if !self.intervals.add(&event.header(), session) && matches!(kind.1, SAMPLE_BY_NMI | BATCH) {

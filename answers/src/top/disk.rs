@@ -13,7 +13,12 @@ pub struct Operations {
     /// Tick of the last completion of each disk of a session.
     completed: Pending<(usize, u32), i64>,
     has_times: bool,
+    /// Number of operations, and whether any of them transfers bytes: a flush does not.
+    operations: u64,
+    has_transfers: bool,
 }
+
+const FLUSH: [u16; 2] = [14, 57];
 
 impl<'t> Amounts<'t> for Operations {
     fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
@@ -23,6 +28,7 @@ impl<'t> Amounts<'t> for Operations {
         }
         sums.count_relevant(event);
         let Some(decoded) = event.decode() else { return Ok(()) };
+        self.has_transfers |= !FLUSH.contains(&kind.1);
         let disk = number(&decoded, &["DiskNumber"]).and_then(|disk| u32::try_from(disk).ok());
         let bytes = number(&decoded, &["TransferSize"]).unwrap_or_default();
         let end = event.tick();
@@ -45,13 +51,21 @@ impl<'t> Amounts<'t> for Operations {
         if let Some(disk) = disk {
             self.completed.insert((event.session_index(), disk), end);
         }
-        sums.add(&subject, &[1, bytes, times[0], times[1], times[2], times[3]])?;
+        let row = sums.add(&subject, &[1, bytes, times[0], times[1], times[2], times[3]])?;
+        self.operations += u64::from(row.is_some());
         Ok(())
     }
 
     fn end(&mut self, sums: &mut Sums<'t, '_>) {
         if !self.has_times {
             sums.unknown([2, 3, 4, 5]);
+        }
+        if !self.has_transfers {
+            sums.unknown([1]);
+            sums.note(
+                "operations without bytes, because the trace has no events DiskIo/Read and Write (kernel flag DISK_IO)",
+                self.operations,
+            );
         }
         sums.note_dropped(self.completed.dropped());
     }

@@ -16,6 +16,9 @@ pub struct Operations {
     /// The number of operations whose request was used again without an end.
     without_end: u64,
     has_ends: bool,
+    /// Number of operations, and whether any of them states a number of bytes.
+    operations: u64,
+    has_bytes: bool,
 }
 
 const FILE_IO: Uuid = <Read>::CLASS;
@@ -38,6 +41,9 @@ fn step(kind: EventKind) -> Option<Step> {
 const NO_ENDS: &str = "operations without a time, because the trace has no events OperationEnd (kernel flag FILE_IO; keyword \
                        KERNEL_FILE_KEYWORD_OP_END of Microsoft-Windows-Kernel-File)";
 
+const NO_BYTES: &str = "operations without bytes, because the trace has no events Read and Write (kernel flag FILE_IO_INIT; keywords \
+                        KERNEL_FILE_KEYWORD_READ and KERNEL_FILE_KEYWORD_WRITE of Microsoft-Windows-Kernel-File)";
+
 impl<'t> Amounts<'t> for Operations {
     fn add(&mut self, event: &Event<'t>, kind: EventKind, sums: &mut Sums<'t, '_>) -> Result<(), Error> {
         let Some(step) = step(kind) else { return Ok(()) };
@@ -52,8 +58,10 @@ impl<'t> Amounts<'t> for Operations {
                 if let Some(path) = path.map(|path| path.to_string()).filter(|path| path.starts_with('\\')) {
                     subject = subject.with(Key::File, KeyValue::text(&*event.session().user_path(&path)));
                 }
-                let bytes = number(&decoded, &["IoSize", "IOSize"]).unwrap_or_default();
-                let row = sums.add(&subject, &[1, bytes, 0, 0])?;
+                let bytes = number(&decoded, &["IoSize", "IOSize"]);
+                self.has_bytes |= bytes.is_some();
+                let row = sums.add(&subject, &[1, bytes.unwrap_or_default(), 0, 0])?;
+                self.operations += u64::from(row.is_some());
                 if let Some(request) = request
                     && let Some((_, Some(_))) = self.begun.insert(request, (event.tick(), row))
                 {
@@ -84,6 +92,10 @@ impl<'t> Amounts<'t> for Operations {
         if !self.has_ends {
             // Time, and the longest one.
             sums.unknown([2, 3]);
+        }
+        if !self.has_bytes {
+            sums.unknown([1]);
+            sums.note(NO_BYTES, self.operations);
         }
         sums.note(note, unended);
         sums.note_dropped(self.begun.dropped());

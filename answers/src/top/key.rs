@@ -14,17 +14,19 @@ pub enum Key {
     Process,
     /// Identifier of the thread.
     Thread,
-    /// The image that contains the address, or the innermost address of the call stack.
+    /// The image that contains the address, or the innermost address of the call stack; for a method of .NET outside of images, its module. If neither is known,
+    /// the reason in parentheses.
     Module,
-    /// The function or method at this address.
+    /// The function or method at this address; if neither it nor the image is known, the address with the reason in parentheses.
     Function,
-    /// The call stack: functions or modules, the outermost first, separated by semicolons.
+    /// The call stack: functions or modules, the outermost first, separated by semicolons. `(no call stack)` for an event without one.
     Stack,
     /// Path of the file.
     File,
-    /// Protocol, address and port of the destination, as the event states it: of the other computer for TCP; for UDP that was received, the address to
-    /// which it was sent.
+    /// Protocol, address and port of the other computer, or of the group to which a datagram was sent.
     Endpoint,
+    /// Protocol and port of this computer.
+    Local,
     /// The disk.
     Device,
     /// Why a thread waits, a program is suspended, or memory was allocated as a large object.
@@ -42,18 +44,19 @@ pub enum Key {
 }
 
 /// Names of the keys, and what they are.
-const KEYS: [(Key, &str, &str); 14] = [
+const KEYS: [(Key, &str, &str); 15] = [
     (Key::Process, "process", "Process ID and image; process 0 is idle"),
     (Key::Thread, "thread", "Thread ID"),
     (
         Key::Module,
         "module",
-        "Image that contains the address; without an address, that of the innermost address of the call stack",
+        "Image that contains the address, or the innermost one of the call stack; for .NET code that was compiled at run time, its module; or the reason why none is known",
     ),
     (Key::Function, "function", "Function or method at this address; without a name, module and offset"),
     (Key::Stack, "stack", "Call stack: functions, the outermost first, separated by semicolons"),
     (Key::File, "file", "Path of the file"),
-    (Key::Endpoint, "endpoint", "Protocol, destination address and port; for received UDP, where it was sent to"),
+    (Key::Endpoint, "endpoint", "Protocol, remote address and port"),
+    (Key::Local, "local", "Protocol and local port, such as tcp 443: the service of a server"),
     (Key::Device, "device", "Disk"),
     (Key::Reason, "reason", "Reason of a wait, of a suspension, or kind of an allocation"),
     (Key::Event, "event", "Event, such as DiskIo/Read"),
@@ -145,6 +148,9 @@ impl KeyValue {
     }
 }
 
+/// The process of the idle threads.
+pub(super) const IDLE: u32 = 0;
+
 /// What an amount is about.
 pub(super) struct Subject<'e, 't> {
     pub event: &'e Event<'t>,
@@ -216,16 +222,24 @@ impl<'t> Keys<'t> {
                 }
                 None => KeyValue::Unknown,
             },
-            Key::Module => {
-                let module = self.first_frame(subject)?.and_then(|frame| frame.module.clone());
-                module.map_or(KeyValue::Unknown, KeyValue::text)
-            }
+            Key::Module => match self.first_frame(subject)? {
+                Some(frame) => match frame.module.clone().or_else(|| frame.method_module.clone()) {
+                    Some(module) => KeyValue::text(module),
+                    None => KeyValue::text(self.reason(subject, &frame)?),
+                },
+                None => KeyValue::text(NO_STACK),
+            },
             Key::Function => match self.first_frame(subject)? {
+                Some(frame) if frame.module.is_none() && frame.function.is_none() => {
+                    KeyValue::text(format!("{} {}", frame.label(), self.reason(subject, &frame)?))
+                }
                 Some(frame) => KeyValue::text(self.function(&frame)),
-                None => KeyValue::Unknown,
+                None => KeyValue::text(NO_STACK),
             },
             Key::Stack => self.stack(event)?,
-            Key::Endpoint | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => KeyValue::Unknown,
+            Key::Endpoint | Key::Local | Key::Device | Key::Reason | Key::Type | Key::Generation | Key::Cause => {
+                KeyValue::Unknown
+            }
         })
     }
 
@@ -233,7 +247,7 @@ impl<'t> Keys<'t> {
         let process = index.and_then(|index| self.trace.sessions()[session].processes().get(index));
         let stated = process.and_then(|process| process.image.as_ref()).map(|image| image.value.clone());
         // The idle process has no image, and few traces name it.
-        let image = if id == 0 { Some(stated.unwrap_or_else(|| "Idle".into())) } else { stated };
+        let image = if id == IDLE { Some(stated.unwrap_or_else(|| "Idle".into())) } else { stated };
         KeyValue::Process { id, image, index: (session, index) }
     }
 
@@ -247,8 +261,23 @@ impl<'t> Keys<'t> {
         }
     }
 
+    /// Why the module of a frame is not known.
+    fn reason(&self, subject: &Subject<'_, 't>, frame: &Frame) -> Result<&'static str, Error> {
+        // Addresses of the kernel have the highest bit, if addresses have 64 bits.
+        let has_methods = |process| self.frames[subject.event.session_index()].has_methods(process);
+        Ok(match (frame.kind, subject.party.process) {
+            (FrameKind::Method, _) => "(jitted code)",
+            (FrameKind::OtherTime, _) => "(an image or method that is there at another time)",
+            (FrameKind::NoImages, _) => "(no images of the process in the trace)",
+            (_, Some(process)) if frame.address >> 63 == 0 && has_methods(process)? => {
+                "(outside of images and methods: maybe jitted code)"
+            }
+            _ => "(outside of images)",
+        })
+    }
+
     fn stack(&mut self, event: &Event<'t>) -> Result<KeyValue, Error> {
-        let Some(frames) = self.frames[event.session_index()].of(event)? else { return Ok(KeyValue::Unknown) };
+        let Some(frames) = self.frames[event.session_index()].of(event)? else { return Ok(KeyValue::text(NO_STACK)) };
         let names: Vec<_> = frames.iter().rev().map(|frame| self.function(frame)).collect();
         Ok(KeyValue::text(names.join(";")))
     }
@@ -259,6 +288,9 @@ impl<'t> Keys<'t> {
         function(frame)
     }
 }
+
+/// The value of keys of call stacks, for an event without one.
+const NO_STACK: &str = "(no call stack)";
 
 /// The name of an event. Another provider that has the name of an event class of the kernel is not this class.
 fn event_name(event: &Event<'_>) -> String {

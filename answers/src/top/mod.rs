@@ -91,7 +91,7 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
             What::Dpc | What::Isr => Box::new(interrupts::Routines::new(what)),
             What::Disk => Box::new(disk::Operations::default()),
             What::Files => Box::new(files::Operations::default()),
-            What::Faults => Box::new(faults::Faults),
+            What::Faults => Box::new(faults::Faults::default()),
             What::Net => Box::new(net::Transfers::default()),
             What::Gc => Box::new(gc::Pauses::default()),
             What::Alloc => Box::new(alloc::Allocations),
@@ -123,8 +123,12 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
         Ok(())
     }
 
-    /// Adds all events of the trace, and returns the answers.
-    fn read(mut self) -> Result<Vec<Answer>, Error> {
+    /// Adds all events of the trace, and returns the answers, in the order of the questions.
+    ///
+    /// # Errors
+    ///
+    /// The trace cannot be read, or changed since it was opened.
+    pub fn read(mut self) -> Result<Vec<Answer>, Error> {
         for event in self.trace.events() {
             self.add(&event?)?;
         }

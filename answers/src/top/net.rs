@@ -38,9 +38,12 @@ impl<'t> Amounts<'t> for Transfers {
         self.counts[usize::from(kind.0 == KERNEL_NETWORK)] += 1;
         let bytes = number(&decoded, &["size"]).unwrap_or_default();
         let mut subject = Subject::new(event);
+        // Events of a TCP connection have the other computer in `daddr`, also if data was received. Those of UDP have the source and the destination of
+        // the datagram: in traces, the event of a received datagram equals that of the sent one, and those to groups have the group in `daddr`.
+        let (address, remote, local) =
+            if protocol == "udp" && !is_sent { ("saddr", "sport", "dport") } else { ("daddr", "dport", "sport") };
         if sums.has(Key::Endpoint) {
-            // Received events name the same endpoints as sent ones: `daddr` is remote in both.
-            let endpoint = match (decoded.get("daddr"), number(&decoded, &["dport"])) {
+            let endpoint = match (decoded.get(address), number(&decoded, &[remote])) {
                 (Some(address), Some(port)) if address.to_string().contains(':') => {
                     KeyValue::text(format!("{protocol} [{address}]:{port}"))
                 }
@@ -48,6 +51,10 @@ impl<'t> Amounts<'t> for Transfers {
                 _ => KeyValue::Unknown,
             };
             subject = subject.with(Key::Endpoint, endpoint);
+        }
+        if sums.has(Key::Local) {
+            let port = number(&decoded, &[local]).map_or(KeyValue::Unknown, |port| KeyValue::text(format!("{protocol} {port}")));
+            subject = subject.with(Key::Local, port);
         }
         let (sent, received) = if is_sent { (bytes, 0) } else { (0, bytes) };
         sums.add(&subject, &[1, bytes, sent, received])?;

@@ -1,6 +1,6 @@
 //! Context switches: the time that threads run, wait, and are ready.
 
-use super::key::{Key, KeyValue, Subject};
+use super::key::{IDLE, Key, KeyValue, Subject};
 use super::sums::{Amounts, Sums, between};
 use super::what::What;
 use crate::thread_states::{Stopped, Switched, ThreadStates, reason};
@@ -30,7 +30,9 @@ impl Switches {
                     sums.note("intervals without a thread: it is not the one that a switch before states", 1);
                 }
                 let party = if is_same { party(event, thread) } else { Party::default() };
-                sums.add(&Subject::of(event, party), &[1, time, time])?;
+                // The idle thread of each processor has the identifier 0.
+                let busy = if thread == IDLE && is_same { 0 } else { time };
+                sums.add(&Subject::of(event, party), &[1, time, time, busy])?;
             }
             (What::Run, None, _) => sums.note("processors whose time before the first switch is not counted", 1),
             (_, _, Some(stopped)) => self.stopped_until(event, switch.new_thread_id(), &stopped, sums)?,

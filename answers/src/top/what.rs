@@ -58,7 +58,7 @@ pub enum Unit {
     Milliseconds,
     /// Bytes.
     Bytes,
-    /// Percent of the total of the main measure.
+    /// Percent of the total of the main measure, or of the time without the idle process.
     Percent,
 }
 
@@ -70,6 +70,8 @@ struct Facts {
     measures: &'static [Measure],
     /// Index of the measure by which rows are sorted.
     main: usize,
+    /// Index of the measure without the idle process.
+    busy: Option<usize>,
     /// The keys, the default ones first.
     keys: &'static [Key],
     default_keys: usize,
@@ -97,7 +99,9 @@ const fn longest() -> Measure {
     Measure { name: "longest_ms", unit: Unit::Milliseconds, is_maximum: true }
 }
 
-use Key::{Cause, Device, Endpoint, Event, File, Function, Generation, Module, Process, Processor, Reason, Stack, Thread, Type};
+use Key::{
+    Cause, Device, Endpoint, Event, File, Function, Generation, Local, Module, Process, Processor, Reason, Stack, Thread, Type,
+};
 
 /// In the order in which help lists them.
 const FACTS: &[Facts; 14] = &[
@@ -105,8 +109,9 @@ const FACTS: &[Facts; 14] = &[
         what: What::Cpu,
         name: "cpu",
         summary: "Samples of the profiler: processor time, statistically",
-        measures: &[count("samples"), time("ms")],
+        measures: &[count("samples"), time("ms"), time("busy_ms")],
         main: 0,
+        busy: Some(2),
         keys: &[Process, Thread, Module, Function, Stack, Processor],
         default_keys: 1,
         needs: "PerfInfo/SampleProf (kernel flag PROFILE)",
@@ -116,8 +121,9 @@ const FACTS: &[Facts; 14] = &[
         what: What::Run,
         name: "run",
         summary: "Time that threads ran on processors, from context switches",
-        measures: &[count("intervals"), time("ms"), longest()],
+        measures: &[count("intervals"), time("ms"), longest(), time("busy_ms")],
         main: 1,
+        busy: Some(3),
         keys: &[Process, Thread, Processor],
         default_keys: 1,
         needs: "Thread/CSwitch (kernel flag CSWITCH)",
@@ -129,6 +135,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Time that threads waited, from context switches",
         measures: &[count("waits"), time("ms"), longest()],
         main: 1,
+        busy: None,
         keys: &[Process, Reason, Thread, Stack],
         default_keys: 2,
         needs: "Thread/CSwitch (kernel flag CSWITCH)",
@@ -140,6 +147,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Time that threads were ready, but did not run, from context switches",
         measures: &[count("intervals"), time("ms"), longest()],
         main: 1,
+        busy: None,
         keys: &[Process, Thread, Stack, Processor],
         default_keys: 1,
         needs: "Thread/CSwitch and Thread/ReadyThread (kernel flags CSWITCH and DISPATCHER)",
@@ -151,6 +159,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Time in deferred procedure calls",
         measures: &[count("calls"), time("ms"), longest()],
         main: 1,
+        busy: None,
         keys: &[Module, Function, Event, Processor, Stack],
         default_keys: 1,
         needs: "PerfInfo/DPC, ThreadedDPC or TimerDPC (kernel flag DPC)",
@@ -162,6 +171,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Time in interrupt service routines",
         measures: &[count("calls"), time("ms"), longest()],
         main: 1,
+        busy: None,
         keys: &[Module, Function, Event, Processor, Stack],
         default_keys: 1,
         needs: "PerfInfo/ISR, ISR-MSI or ISR-PASS (kernel flag INTERRUPT)",
@@ -173,6 +183,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Operations of disks: time, bytes and time in the queue",
         measures: &[count("operations"), bytes("bytes"), time("service_ms"), time("queue_ms"), time("response_ms"), longest()],
         main: 2,
+        busy: None,
         keys: &[Process, File, Device, Event, Thread, Stack],
         default_keys: 2,
         needs: "DiskIo/Read, Write or FlushBuffers (kernel flag DISK_IO)",
@@ -184,6 +195,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Operations on files: bytes that were requested, and time",
         measures: &[count("operations"), bytes("bytes"), time("ms"), longest()],
         main: 0,
+        busy: None,
         keys: &[Process, File, Event, Thread, Stack],
         default_keys: 2,
         needs: "FileIo/Create, Read, Write, ... (kernel flag FILE_IO_INIT), or Microsoft-Windows-Kernel-File",
@@ -195,6 +207,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Page faults; the time and the bytes of hard faults",
         measures: &[count("faults"), bytes("bytes"), time("ms"), longest()],
         main: 0,
+        busy: None,
         keys: &[Process, Event, File, Thread, Module, Function, Stack],
         default_keys: 2,
         needs: "PageFault/HardFault (kernel flag HARD_FAULTS), or the other faults (kernel flag ALL_FAULTS)",
@@ -206,7 +219,8 @@ const FACTS: &[Facts; 14] = &[
         summary: "Data that was sent and received over TCP and UDP",
         measures: &[count("transfers"), bytes("bytes"), bytes("sent_bytes"), bytes("received_bytes")],
         main: 1,
-        keys: &[Process, Endpoint, Event, Thread],
+        busy: None,
+        keys: &[Process, Endpoint, Local, Event, Thread],
         default_keys: 2,
         needs: "TcpIp and UdpIp (kernel flag NETWORKTRACE), or Microsoft-Windows-Kernel-Network",
         record: "wpr -start Network, or xperf -on PROC_THREAD+LOADER+NETWORKTRACE",
@@ -217,6 +231,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Suspensions of .NET programs, for garbage collections and other reasons",
         measures: &[count("pauses"), time("ms"), longest()],
         main: 1,
+        busy: None,
         keys: &[Process, Reason, Generation, Cause, Thread],
         default_keys: 2,
         needs: "GCSuspendEEBegin and GCRestartEEEnd of Microsoft-Windows-DotNETRuntime (keyword 0x1, level 4)",
@@ -228,6 +243,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Allocations of .NET programs, from samples of about 100 KB",
         measures: &[count("samples"), bytes("bytes")],
         main: 1,
+        busy: None,
         keys: &[Process, Type, Reason, Thread, Stack],
         default_keys: 2,
         needs: "GCAllocationTick of Microsoft-Windows-DotNETRuntime (keyword 0x1, level 5)",
@@ -239,6 +255,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Images that were loaded during the trace",
         measures: &[count("loads"), bytes("bytes")],
         main: 0,
+        busy: None,
         keys: &[Process, File, Event, Stack],
         default_keys: 1,
         needs: "Image/Load (kernel flag LOADER), or ImageLoad of Microsoft-Windows-Kernel-Process",
@@ -250,6 +267,7 @@ const FACTS: &[Facts; 14] = &[
         summary: "Events of any kind, with their size",
         measures: &[count("events"), bytes("bytes")],
         main: 0,
+        busy: None,
         keys: &[Event, Process, Thread, Processor, Stack],
         default_keys: 1,
         needs: "any event",
@@ -304,6 +322,12 @@ impl What {
     #[must_use]
     pub fn main(self) -> usize {
         self.facts().main
+    }
+
+    /// Index of the measure that is the time without the idle process, if the question has one.
+    #[must_use]
+    pub fn busy(self) -> Option<usize> {
+        self.facts().busy
     }
 
     /// Adds amounts to sums, or keeps the largest.

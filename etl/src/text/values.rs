@@ -3,7 +3,8 @@
 use super::{Escaped, Style, put};
 use crate::clock::Clock;
 use crate::codes;
-use etw_layouts_payload::{Data, FileTime, OutType, Text, Value};
+use etw_layouts_payload::{Data, FileTime, InType, OutType, Text, Value};
+use std::borrow::Cow;
 
 /// Writes a value, in JSON as [`Json`].
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
@@ -21,7 +22,7 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
                 put::hexadecimal(out, number);
                 out.push(b'"');
             }
-            Json::Code(data, name) => put::shown(out, format_args!("\"{data} {name}\"")),
+            Json::Named(data, name) => put::json_shown(out, format_args!("{data} {name}")),
             Json::Time(time) => put::shown(out, format_args!("\"{}\"", time.rfc3339())),
             Json::Shown(value) => put::json_shown(out, value),
         },
@@ -30,7 +31,7 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
 
 /// A value in JSON. All integers are numbers. Integers above 2⁵³ are exact here, but readers that use floating-point numbers round them.
 /// Names, addresses, times and all other values are strings.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Json<'v, 'a> {
     /// A number.
     Unsigned(u64),
@@ -46,8 +47,8 @@ pub enum Json<'v, 'a> {
     Text(Text<'a>),
     /// A string such as `0x1f`.
     Hexadecimal(u64),
-    /// A string such as `0xc0000005 STATUS_ACCESS_VIOLATION` or `5 ERROR_ACCESS_DENIED`.
-    Code(Data<'a>, &'static str),
+    /// A string such as `0xc0000005 STATUS_ACCESS_VIOLATION`, `5 ERROR_ACCESS_DENIED` or `S-1-5-18 NT AUTHORITY\SYSTEM`.
+    Named(Data<'a>, Cow<'static, str>),
     /// A string in the format of RFC 3339.
     Time(FileTime),
     /// A string: the value as it displays.
@@ -61,8 +62,8 @@ impl<'v, 'a> Json<'v, 'a> {
         if let Some(time) = time(value, clock) {
             return Self::Time(time);
         }
-        if let Some(name) = code(value) {
-            return Self::Code(value.data(), name);
+        if let Some(name) = name(value) {
+            return Self::Named(value.data(), name);
         }
         // An error without a name is a string too, like the others of its field.
         let has_map = value.map.is_some() || value.out_type == OutType::WIN32ERROR;
@@ -80,13 +81,19 @@ impl<'v, 'a> Json<'v, 'a> {
     }
 }
 
+/// The name of a well-known security identifier, or of a code.
+#[inline]
+fn name(value: &Value<'_>) -> Option<Cow<'static, str>> {
+    match (value.in_type, value.out_type) {
+        (InType::SID | InType::WBEMSID, _) => codes::sid(&value.data().to_string()),
+        (_, OutType::NTSTATUS | OutType::WIN32ERROR | OutType::HRESULT) => code(value).map(Cow::Borrowed),
+        _ => None,
+    }
+}
+
 /// The name of a status of the kernel, an error of Windows' functions or a result of COM, if the map of the field has none. The exit status of a process is
 /// such a code after an exception only.
-#[inline]
 fn code(value: &Value<'_>) -> Option<&'static str> {
-    if !matches!(value.out_type, OutType::NTSTATUS | OutType::WIN32ERROR | OutType::HRESULT) {
-        return None;
-    }
     let number = value.number()?;
     let code = u32::try_from(number).ok()?;
     match value.map {
@@ -108,7 +115,7 @@ fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
     if let Some(time) = time(value, clock) {
         return put::shown(out, time);
     }
-    if let Some(name) = code(value) {
+    if let Some(name) = name(value) {
         return put::shown(out, format_args!("{} {name}", value.data()));
     }
     match value.data() {
@@ -126,6 +133,10 @@ fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
 pub fn bare(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
     if let Data::Text(text) = value.data() {
         return put::shown(out, Escaped(&text.to_string()));
+    }
+    if let Some(name) = name(value) {
+        // In JSON, a name of an account would have escapes.
+        return put::shown(out, format_args!("{} {name}", value.data()));
     }
     let start = out.len();
     self::value(value, clock, style, out);

@@ -3,7 +3,7 @@
 use crate::object::object;
 use crate::output::{Escaped, Several};
 use etw_layouts_dump::DumpHeader;
-use etw_layouts_etl::FileTime;
+use etw_layouts_etl::{FileTime, codes};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -25,7 +25,9 @@ impl About<'_> {
             architecture: header.arch.to_string(),
             processors: header.processors,
             bug_check: format!("{:#x}", header.bug_check),
+            bug_check_name: codes::bug_check(header.bug_check),
             parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
+            parameter_meanings: [0, 1, 2, 3].map(|index| codes::bug_check_parameter(header.bug_check, header.parameters, index)),
             time: header.time,
             time_utc: header.time.map(|time| FileTime(time).rfc3339().to_string()),
             uptime_100ns: header.up_time,
@@ -38,10 +40,16 @@ impl Display for About<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, header } = self;
         let processors = Several(header.processors.into(), "processor");
-        let parameters = header.parameters.map(|parameter| format!("{parameter:#x}")).join(", ");
+        let meaning = |index| codes::bug_check_parameter(header.bug_check, header.parameters, index);
+        let parameter = |index: usize| match meaning(index) {
+            Some(meaning) => format!("{:#x} {meaning}", header.parameters[index]),
+            None => format!("{:#x}", header.parameters[index]),
+        };
+        let parameters = [0, 1, 2, 3].map(parameter).join(", ");
+        let name = codes::bug_check(header.bug_check).map(|name| format!(" {name}")).unwrap_or_default();
         writeln!(f, "{}", Escaped(file))?;
         writeln!(f, "  windows        build {}, {}, {processors}", header.build.number[2], header.arch)?;
-        writeln!(f, "  bug check      {:#x} ({parameters})", header.bug_check)?;
+        writeln!(f, "  bug check      {:#x}{name} ({parameters})", header.bug_check)?;
         if let Some(time) = header.time {
             writeln!(f, "  stopped        {}", FileTime(time))?;
         }

@@ -1,17 +1,20 @@
 //! `events`.
 
 use super::{Content, DumpDiagnostic, Files, diagnostics};
+use crate::etl::messages;
+use crate::etl::symbols::PdbSearch;
 use crate::output::column::{Column, DEFAULT};
 use crate::output::kind::LineKinds;
-use crate::output::line::{self, Line, Name, Origin};
+use crate::output::line::{self, Line, Name, Origin, Payload};
 use crate::output::printer::{PrintOptions, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{Diagnostic, DiagnosticKind, DumpSession, TimedEvent, by_time};
-use etw_layouts_etl::{Clock, ClockType, Schemas, names};
-use etw_layouts_trace::{ProcessTable, Processes, ThreadTable, Threads, who};
+use etw_layouts_etl::{Clock, ClockType, HeaderType, Schemas, names};
+use etw_layouts_trace::{ProcessTable, Processes, ThreadTable, Threads, WppSources, who};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Print the events of the sessions in crash dumps in order of time, one per line. Exit with status 1 if there are
 /// diagnostics.
@@ -20,7 +23,7 @@ use std::collections::BTreeSet;
 /// JSON always contains all columns. Relative times of --from and --to count from the start of the event's session.
 /// With --from or --to, events without a time are left out; with relative times, so are events of a session with an
 /// unknown start. The number of these events and the diagnostics are printed to standard error. To write a trace file of each session, use
-/// `etw dump save`.
+/// `etw dump save`. The formats of WPP messages are found in the PDBs that the events name, along --symbol-path or _NT_SYMBOL_PATH.
 ///
 ///     etw dump events minidump.dmp
 ///     etw dump events --session EventLog-System --format json minidump.dmp
@@ -41,6 +44,8 @@ pub struct Args {
 pub struct Events<'a> {
     args: &'a Args,
     printer: Printer<'a>,
+    /// Where messages of WPP are found.
+    pdbs: Option<PdbSearch>,
     /// Requested session names not found in any dump so far.
     absent: Vec<&'a str>,
     /// Whether one dump is read.
@@ -64,7 +69,8 @@ impl<'a> Events<'a> {
         args.asked.wanted.load(out)?;
         let absent = args.session.iter().map(String::as_str).collect();
         let default = [&DEFAULT[..], &[Column::Session]].concat();
-        Ok(Self { args, printer: Printer::new(&args.asked, &default), absent, is_single: false })
+        let pdbs = PdbSearch::new(args.files.kernel.symbol_path.as_deref())?;
+        Ok(Self { args, printer: Printer::new(&args.asked, &default), pdbs, absent, is_single: false })
     }
 
     /// Whether the limit is reached.
@@ -88,15 +94,23 @@ impl<'a> Events<'a> {
 
     pub fn dump(&mut self, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         self.look_up(content, out);
-        let Self { args, printer, .. } = self;
+        let Self { args, printer, pdbs, .. } = self;
         let mut diagnostics = content.diagnostics.clone();
         let (events, found) = by_time(&content.sessions);
         diagnostics.extend(found.into_iter().map(DumpDiagnostic::Dump));
         let file = Name::new(content.name);
         // All sessions have the producer of the dump.
         let producer = content.sessions.first().map(|session| session.producer);
-        let schemas = producer
+        let mut schemas = producer
             .map_or_else(|| printer.layout.wanted.schemas.of_any(), |producer| printer.layout.wanted.schemas.of_dump(producer));
+        let (mut known_messages, mut sources) = (printer.layout.wanted.schemas.messages(), WppSources::default());
+        events.iter().for_each(|(_, timed)| sources.add(&timed.event));
+        if let Some(search) = pdbs.as_mut().filter(|_| !sources.guids().is_empty())
+            && let Some(found) = messages::find(search, &sources, Arc::make_mut(&mut known_messages), out)
+        {
+            // The library was built in this process, so it can be read.
+            schemas = schemas.clone().with_library(found).unwrap_or(schemas);
+        }
         let sessions: Vec<_> = content
             .sessions
             .iter()
@@ -108,12 +122,13 @@ impl<'a> Events<'a> {
             .collect();
         // Events that match the other options, but cannot be compared with the time range.
         let (mut without_time, mut without_start) = (0, vec![0; sessions.len()]);
+        let is_decoded = matches!(printer.layout.payload, Some(Payload::Fields | Payload::Message));
+        let mut without_format = 0;
         let at_any_time = printer.layout.wanted.at_any_time(&schemas);
         if sessions.iter().any(|(_, _, filter, _)| filter.is_some()) {
             printer.head(out)?;
         }
         let (processes, threads) = known(&events, &schemas);
-        let messages = printer.layout.wanted.schemas.messages();
         let (mut names, mut kinds) = (line::Names::default(), LineKinds::default());
         for ((number, timed), at) in events.iter().zip(0..) {
             printer.seen += 1;
@@ -144,7 +159,8 @@ impl<'a> Events<'a> {
             let log = Some(&session.log_file);
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.layout.payload);
-            let message = messages.of(&timed.event);
+            let message = known_messages.of(&timed.event);
+            without_format += u64::from(is_decoded && message.is_none() && timed.event.header_type() == HeaderType::Message);
             let (who, processes) = (Some(who), Some(&processes));
             let line = Line { session: Some(session), log, message, who, processes, ..line };
             let fault = printer.event(&line, &mut names, &mut kinds, out)?;
@@ -157,6 +173,9 @@ impl<'a> Events<'a> {
         let note = |note: String| out.note(content.name, &note);
         if without_time > 0 {
             note(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
+        }
+        if without_format > 0 {
+            note(messages::without_format(without_format, [&sources]));
         }
         for ((session, ..), left_out) in sessions.iter().zip(without_start).filter(|(_, left_out)| *left_out > 0) {
             let (name, events) = (session.name(), Several(left_out, "event"));

@@ -132,7 +132,7 @@ fn triage(
     let revision = identity::Revision::find(dump.header().build, &files.kernel)?;
     let dump = dump.with_revision(revision.build.revision);
     let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
-    let mut notes = files.without_effect();
+    let mut notes = files.without_effect(matches!(command, Command::Events(_)));
     if let Command::Info(args) = command {
         let content = Content { name: &input.name, sessions: dump.sessions().into(), diagnostics, known: None };
         return info::run(&content, args.details, &dump, &revision, notes, out);
@@ -205,12 +205,12 @@ fn sessions_of(
 }
 
 impl Files {
-    /// Notes on options without effect: a minidump has no free buffers, and symbols are not used for it.
-    fn without_effect(&self) -> Vec<String> {
+    /// Notes on options without effect: a minidump has no free buffers, and symbols are not used for it, except for messages of events.
+    fn without_effect(&self, has_messages: bool) -> Vec<String> {
         let given = [
             (self.free, "--free"),
             (self.kernel.symbols.is_some(), "--symbols"),
-            (self.kernel.symbol_path.is_some(), "--symbol-path"),
+            (self.kernel.symbol_path.is_some() && !has_messages, "--symbol-path"),
         ];
         let given = given.into_iter().filter(|(is_given, _)| *is_given);
         given.map(|(_, option)| format!("{option} has no effect on a minidump; it applies to full dumps")).collect()

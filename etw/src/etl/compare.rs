@@ -1,15 +1,16 @@
 //! `compare`.
 
 use super::Done;
+use super::comparable::Setup;
 use super::symbols::StackSymbols;
-use super::top::{Json, answer, has_functions, key, keys_of, limited, print, what};
+use super::top::{Json, has_functions, key, keys_of, limited, no_answer, print, what};
 use super::traces::{Files, Opened};
 use crate::input::{self, Input, TRACES, find_all};
 use crate::object::object;
 use crate::output::stop::{Stop, finished};
 use crate::output::{Escaped, Format, Output, Several, reported};
 use crate::selection::Wanted;
-use etw_layouts_answers::top::{Answer, Key, Unit, What};
+use etw_layouts_answers::top::{Answer, Key, TopBuilder, Unit, What};
 use etw_layouts_answers::{Functions, compare};
 use etw_layouts_cli::{Error, Outcome};
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ use std::path::PathBuf;
 /// are one run, and so is each session in a folder. All amounts are per second of trace, so that runs of different
 /// length can be compared, except maxima such as `longest_ms`. Rows are sorted by the difference, the largest first;
 /// rows without a difference are counted, and not printed. `percent` is the difference in percent of `before`. A session
-/// without events for WHAT is left out, with a note.
+/// without events for WHAT is left out, with a note. Notes also state what can make the runs incomparable: another number of processors, another
+/// interval of samples, another build of Windows or pointer size, or other kinds of events.
 /// With several runs, the numbers are means, and the columns `..._deviation` are the standard deviation of the runs.
 ///
 /// Processes are compared by image, because each run has other process IDs; several processes of an image are added.
@@ -88,8 +90,8 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
     *files = before.len() + after.len();
     let mut done = Done::default();
     let functions = args.symbols.functions(has_functions(&keys)).map_err(Stop::Input)?;
-    let before = answers(args, &keys, &before, &functions, &mut done, out)?;
-    let after = answers(args, &keys, &after, &functions, &mut done, out)?;
+    let (before, setup_before) = answers(args, &keys, &before, &functions, &mut done, out)?;
+    let (after, setup_after) = answers(args, &keys, &after, &functions, &mut done, out)?;
     args.symbols.report(&functions, out);
     // Files that cannot be read were reported.
     if done.unusable > 0 && (before.is_empty() || after.is_empty()) {
@@ -115,23 +117,29 @@ fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result
         (Unit::Milliseconds, true) => "ms",
         _ => "1/s",
     };
-    let heading = format!("{} of {} by {}, in {unit}", kind.name, args.what.name(), by.join(", "));
+    let normalized = match kind.is_maximum {
+        true => "maxima, not divided by time".to_owned(),
+        false => "per second of trace, of all processors together".to_owned(),
+    };
+    let heading = format!("{} of {} by {}, in {unit} ({normalized})", kind.name, args.what.name(), by.join(", "));
     let run = |answers: &[Answer]| format!("{} of {:.3} s", Several(answers.len() as u64, "run"), seconds(answers));
     let runs = format!("{} before, {} after", run(&before), run(&after));
     let found = format!("{} of {} differ", different.len(), Several(comparison.rows.len() as u64, "row"));
     let footer = [(comparison.numbers(&comparison.total), "total".to_owned())];
+    setup_before.differences(&setup_after, out);
     if out.format == Format::Text {
         out.write_line(format_args!("{heading}; {runs}\n"), &())?;
     }
     let rows = different.iter().take(limit).map(|row| comparison.values(row));
     print(&comparison.columns(), rows, &footer, out)?;
     let document = object! {
-        what: args.what.name(), by: by, measure: kind.name, unit: unit, runs_before: before.len(), runs_after: after.len(),
+        what: args.what.name(), by: by, measure: kind.name, unit: unit, normalized: normalized, runs_before: before.len(), runs_after: after.len(),
         seconds_before: seconds(&before), seconds_after: seconds(&after), total_before: Json(&comparison.value(comparison.total.before.mean)), total_after: Json(&comparison.value(comparison.total.after.mean)),
         rows: comparison.rows.len(), different: different.len(), rows_left_out: left
     };
     let left_out = if left > 0 { format!("; {left} left out, --limit N prints more") } else { String::new() };
-    out.say(format_args!("{found}{left_out}"), &document);
+    let amounts = if out.format == Format::Text { String::new() } else { format!("; {heading}; {runs}") };
+    out.say(format_args!("{found}{left_out}{amounts}"), &document);
     if !different.is_empty() {
         done.add(Outcome::Differs);
     }
@@ -152,7 +160,7 @@ fn measure(args: &Args) -> Result<usize, Stop> {
     })
 }
 
-/// The answer for each run.
+/// The answer for each run, and what was recorded how.
 fn answers(
     args: &Args,
     keys: &[Key],
@@ -160,32 +168,38 @@ fn answers(
     functions: &Functions,
     done: &mut Done,
     out: &Output,
-) -> Result<Vec<Answer>, Stop> {
+) -> Result<(Vec<Answer>, Setup), Stop> {
     let files = Files::open(inputs, out);
     done.unusable += files.unusable;
-    let (mut answers, mut absent) = (Vec::new(), None);
+    let (mut answers, mut setup, mut absent) = (Vec::new(), Setup::default(), None);
     for files in files.by_session() {
         let opened = Opened::read(files, &args.wanted.schemas, out)?;
         done.unusable += opened.unusable;
-        let answer = match answer(args.what, keys, &opened.trace, &opened.filters(&args.wanted), functions) {
+        let filters = opened.filters(&args.wanted);
+        let mut builder = TopBuilder::new(&opened.trace, &filters, None);
+        builder.ask(args.what, keys, functions);
+        // What else was recorded; without keys, there is one sum.
+        let others = What::all().filter(|what| *what != args.what);
+        others.for_each(|what| builder.ask(what, &[], &Functions::default()));
+        let mut all = builder.read()?;
+        let answer = all.remove(0);
+        done.add(opened.end(out));
+        if answer.relevant == 0 {
             // Other sessions can answer the question.
-            Err(Stop::Input(why)) => {
-                out.say(format_args!("left out: {}", Escaped(&why)), &object! { left_out: &why });
-                absent.get_or_insert(why);
-                done.add(opened.end(out));
-                continue;
-            }
-            answer => answer?,
-        };
+            let why = no_answer(args.what, &opened.trace);
+            out.say(format_args!("left out: {}", Escaped(&why)), &object! { left_out: &why });
+            absent.get_or_insert(why);
+            continue;
+        }
         for note in &answer.notes {
             let name = opened.files.first().map_or("", |file| &file.name);
             out.note(name, &format!("{} ({})", note.note, note.count));
         }
+        setup.add(&opened.trace, all.iter().chain([&answer]));
         answers.push(answer);
-        done.add(opened.end(out));
     }
     match absent {
         Some(why) if answers.is_empty() => Err(Stop::Input(why)),
-        _ => Ok(answers),
+        _ => Ok((answers, setup)),
     }
 }

@@ -16,7 +16,7 @@ use etw_layouts_answers::{Frames, Functions};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Diagnostic, Filter, HeaderType, names as etl_names};
-use etw_layouts_trace::{self as trace, Order, Slice, Trace, in_order};
+use etw_layouts_trace::{self as trace, Order, Session, Slice, Trace, in_order};
 use std::collections::BTreeSet;
 use std::thread;
 
@@ -172,7 +172,7 @@ fn print(
         },
     );
     if let (1.., Some(file)) = (without_format, files.first()) {
-        file.note(messages::without_format(without_format, trace.sessions()), out);
+        file.note(messages::without_format(without_format, trace.sessions().iter().map(Session::wpp)), out);
     }
     match result {
         Ok(()) | Err(None) => Ok(()),

@@ -8,7 +8,7 @@ use etw_layouts_answers::PdbFailure;
 use etw_layouts_etl::Uuid;
 use etw_layouts_etl::payload::Source;
 use etw_layouts_schemas::{LibraryBuilder, tmf};
-use etw_layouts_trace::{Session, WppSources};
+use etw_layouts_trace::WppSources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -68,8 +68,8 @@ pub fn find(search: &mut PdbSearch, sources: &WppSources, known: &mut WppMessage
 const PDBS: usize = 3;
 
 /// What is needed for WPP messages without a known format.
-pub fn without_format(count: u64, sessions: &[Session]) -> String {
-    let pdbs: BTreeSet<_> = sessions.iter().flat_map(|session| session.wpp().pdbs()).map(path_in_store).collect();
+pub fn without_format<'a>(count: u64, sources: impl IntoIterator<Item = &'a WppSources>) -> String {
+    let pdbs: BTreeSet<_> = sources.into_iter().flat_map(WppSources::pdbs).map(path_in_store).collect();
     let named: Vec<_> = pdbs.iter().take(PDBS).map(String::as_str).collect();
     let more = if pdbs.len() > PDBS { format!(" and {} more", pdbs.len() - PDBS) } else { String::new() };
     let of = match pdbs.len() {

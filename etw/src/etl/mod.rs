@@ -3,6 +3,7 @@
 //! `info` and `check` read files as streams, with two buffers in memory. The other commands read them as traces, in slices: twice, and by position.
 
 mod check;
+mod comparable;
 mod compare;
 mod events;
 #[cfg(feature = "table")]
@@ -10,7 +11,7 @@ mod export;
 mod info;
 mod lost;
 mod manifest;
-mod messages;
+pub mod messages;
 mod one_pass;
 mod pcap;
 mod processes;
@@ -19,7 +20,7 @@ mod report;
 mod save;
 mod schemas;
 mod stat;
-mod symbols;
+pub mod symbols;
 mod timeline;
 mod top;
 pub mod traces;

@@ -1,6 +1,7 @@
 //! `save`.
 
 use super::Done;
+use super::symbols::MessageSymbols;
 use super::traces::{Files, Opened};
 use crate::input::{self, Input};
 use crate::object::object;
@@ -28,6 +29,8 @@ use std::path::PathBuf;
 /// The new file keeps the log file header of the input. Events are copied byte for byte, in their original order.
 /// Corrupt events are left out and reported on standard error. Events of different processors are written to
 /// different buffers of full size, so a file with few events can be large; use --compress to make it smaller.
+///
+/// Messages of WPP are copied without their formats. --symbol-path is for selecting them by their names or values.
 ///
 /// Several inputs are merged into one file if they are from the same boot of the same system and use the same
 /// clock, such as the parts of one session. Their buffers are merged by time. Other combinations are rejected.
@@ -58,11 +61,14 @@ pub struct Args {
     #[arg(long)]
     exact: bool,
     #[command(flatten)]
+    symbols: MessageSymbols,
+    #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
 
 /// Saves the events of all files, with their buffers in the order of time.
 pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
+    let mut pdbs = args.symbols.search_for(&args.wanted).map_err(Stop::Input)?;
     let files = Files::open(inputs, out);
     let mut done = Done { unusable: files.unusable, ..Done::default() };
     if done.unusable > 0 || files.files.is_empty() {
@@ -79,7 +85,7 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
     let target = args.output.display().to_string();
     let new = NewFile::create(&args.output).map_err(|why| unwritable(&target, &why))?;
     let mut relog = Relog::new(new.file(), &log, args.compress).map_err(|error| unwritable(&target, &error))?;
-    let opened = Opened::read(files.files, &args.wanted.schemas, out)?;
+    let opened = Opened::read_with(files.files, &args.wanted.schemas, &mut pdbs, out)?;
     if opened.unusable > 0 {
         done.unusable += opened.unusable;
         return Ok(done);

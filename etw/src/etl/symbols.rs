@@ -2,9 +2,10 @@
 
 use crate::object::object;
 use crate::output::{Escaped, Output, Several};
+use crate::selection::Wanted;
 use crate::symbol_options::home_cache;
 use etw_layouts_answers::{Functions, PdbFailure};
-use etw_layouts_symbols::store::{Reason, SymbolPath};
+use etw_layouts_symbols::store::{NO_FOLDER, Reason, SymbolPath};
 use etw_layouts_symbols::{Pdb, load};
 use etw_layouts_trace::ImagePdb;
 use std::collections::BTreeMap;
@@ -40,6 +41,22 @@ impl MessageSymbols {
     /// The symbol path is invalid.
     pub fn search(&self) -> Result<Option<PdbSearch>, String> {
         PdbSearch::new(self.symbol_path.as_deref())
+    }
+
+    /// The PDBs, if they are needed.
+    ///
+    /// # Errors
+    ///
+    /// The symbol path is invalid, or given without need.
+    pub fn search_for(&self, wanted: &Wanted) -> Result<Option<PdbSearch>, String> {
+        match (&self.symbol_path, wanted.asks_for_content()) {
+            (Some(_), false) => Err(
+                "--symbol-path has no effect without an option that selects events by what they are or contain, such as --event"
+                    .into(),
+            ),
+            (_, true) => self.search(),
+            (None, false) => Ok(None),
+        }
     }
 }
 
@@ -98,11 +115,19 @@ const MAX_UNREACHABLE: u32 = 3;
 
 impl PdbSearch {
     /// The search along a path, or else along that of the environment; `None` without a path.
-    fn new(path: Option<&str>) -> Result<Option<Self>, String> {
+    pub fn new(path: Option<&str>) -> Result<Option<Self>, String> {
+        let given = path.is_some();
         let path = path.map(str::to_owned).or_else(|| env::var("_NT_SYMBOL_PATH").ok()).filter(|path| !path.trim().is_empty());
         let Some(path) = path else { return Ok(None) };
         let cache = home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
         let path = SymbolPath::parse(&path, &cache).map_err(|error| error.to_string())?;
+        // The variable is for all programs, and often names folders of other computers.
+        if let Some(folder) = path.missing_folders().first().filter(|_| given) {
+            return Err(format!(
+                "invalid --symbol-path: the folder {} does not exist; check the path",
+                Escaped(&folder.display().to_string())
+            ));
+        }
         Ok(Some(Self { path, unreachable: 0 }))
     }
 
@@ -139,7 +164,7 @@ pub fn report(failures: &BTreeMap<ImagePdb, PdbFailure>, out: &Output) {
         let Some((_, first)) = all.next() else { return };
         let (count, detail) = (1 + all.count() as u64, &first.detail);
         note(match reason {
-            Reason::NotFound => format!("{} {problem}; {remedy}", Several(count, "PDB")),
+            Reason::NotFound if !detail.ends_with(NO_FOLDER) => format!("{} {problem}; {remedy}", Several(count, "PDB")),
             _ => {
                 format!("{} {problem} ({}{detail}); {remedy}", Several(count, "PDB"), if count > 1 { "the first: " } else { "" })
             }

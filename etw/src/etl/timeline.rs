@@ -245,10 +245,10 @@ impl Lines<'_> {
 
 /// The columns of a field: its value; the name of a code, or the path of the kernel.
 fn columns(field: &Field) -> Vec<String> {
-    use etw_layouts_answers::timeline::Format::{Code, Path, Sid};
+    use etw_layouts_answers::timeline::Format::{BugCheck, Code, Path, Sid};
     let name = field.name();
     match field.format() {
-        Code(_) | Sid => vec![name.to_owned(), format!("{name}_name")],
+        BugCheck | Code(_) | Sid => vec![name.to_owned(), format!("{name}_name")],
         Path => vec![name.to_owned(), format!("{name}_of_kernel")],
         _ => vec![name.to_owned()],
     }

@@ -97,7 +97,7 @@ fn names_and_fields() {
     assert_eq!(names, ["Process/DCStart", start, start, "Image/Load", end, end, start]);
     let fields = json!({
         "UniqueProcessKey": "0xffff800012345678", "ProcessId": 100, "ParentId": 4, "SessionId": 1, "ExitStatus": events[5]["fields"]["ExitStatus"],
-        "DirectoryTableBase": "0x1ad000", "Flags": events[5]["fields"]["Flags"], "UserSID": "S-1-5-18", "ImageFileName": "image.exe",
+        "DirectoryTableBase": "0x1ad000", "Flags": events[5]["fields"]["Flags"], "UserSID": "S-1-5-18 NT AUTHORITY\\SYSTEM", "ImageFileName": "image.exe",
         "CommandLine": COMMANDS[0], "PackageFullName": "", "ApplicationId": "",
     });
     assert_eq!((&events[5]["fields"], &events[5]["schema"]["version"]), (&fields, &4.into()));
@@ -158,7 +158,10 @@ fn one_event_has_its_fields_as_columns() {
     let (_, json_lines, _) = run(&["events", "--event", "Process/Start", "--format", "json", "--payload", "fields", &file]);
     let of = json(&json_lines).remove(0)["fields"].clone();
     let (status_text, flags) = (of["ExitStatus"].as_str().unwrap(), of["Flags"].as_str().unwrap());
-    let start = format!(",0xffff800012345678,100,4,1,{status_text},0x1ad000,{flags},S-1-5-18,image.exe,'{},,,", COMMANDS[1]);
+    let start = format!(
+        ",0xffff800012345678,100,4,1,{status_text},0x1ad000,{flags},S-1-5-18 NT AUTHORITY\\SYSTEM,image.exe,'{},,,",
+        COMMANDS[1]
+    );
     assert!(rows[1].ends_with(&start), "{}\n{start}", rows[1]);
     assert!(rows.len() == 4 && rows[3].ends_with(&format!(",0xffff800012345678,200,4,1,{status_text},,,,,,,,")), "{}", rows[3]);
     // Not if columns are selected, for several events or none, for a whole class, or in text.

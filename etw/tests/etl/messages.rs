@@ -6,7 +6,8 @@ use etw_layouts_etl::payload::Uuid;
 use etw_layouts_etl::write::Record;
 use serde_json::json;
 use std::fs;
-use test_support::clang;
+use std::process::Command;
+use test_support::{clang, dumps};
 
 /// A trace that names PDBs, with two messages of the compiled program and one of another.
 fn message_trace(pdbs: &[Vec<u8>]) -> Vec<u8> {
@@ -19,6 +20,12 @@ fn message_trace(pdbs: &[Vec<u8>]) -> Vec<u8> {
         writer.push(0, &Record::new(EventHeader::Message(message), true, payload)).unwrap();
     }
     writer.finish(START + 10_000_000).unwrap().into_inner()
+}
+
+/// The texts of all files in a folder.
+fn rows_in(folder: &std::path::Path) -> String {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|file| fs::read_to_string(file).unwrap()).collect()
 }
 
 /// The texts are the same by the PDB, and by the symbol path with the identity of the PDB. The function of a message is that which contains it, unless it
@@ -59,6 +66,30 @@ fn formats_in_program_databases() {
         let tmf = json(&out)[0]["sources"].as_array().unwrap().iter().find(|source| source["source"] == "TMF").cloned().unwrap();
         assert_eq!((&tmf["events"], &tmf["whole"]), (&json!(2), &json!(2)), "{out}");
     }
+    // A copy of one message, by its name; and the arguments as a table. Each needs the formats.
+    let copy = text(&folder.0.join("copy.etl"));
+    let name = ["--event", "example/Device_c87"];
+    let (status, out, err) = run(&[&["save", "-o", &copy, "--symbol-path", &symbols, &file][..], &name].concat());
+    assert!(status == 0 && out.contains("1 of "), "{out} {err}");
+    let (status, _, err) = run(&["save", "-o", &copy, "--symbol-path", &symbols, &file]);
+    assert!(status == 2 && err.contains("--symbol-path has no effect without an option"), "{err}");
+    let (table, tables) = (text(&folder.0.join("table")), &["export", "--format", "jsonl", "-o"]);
+    let (status, _, err) = run(&[&tables[..], &[&table, "--symbol-path", &symbols, &file]].concat());
+    assert!(status <= 1, "{err}");
+    let rows = rows_in(&folder.0.join("table/events"));
+    assert!(rows.contains("Device_c87") && rows.contains("disk"), "{rows}");
+    let (status, _, err) = run(&[&tables[..], &[&table, &file]].concat());
+    assert!(status == 2 && err.contains("symbol"), "{err}");
+    // The same in the session of a crash dump.
+    let traced = message_trace(&[stated]);
+    let log = etw_layouts_etl::Trace::from_bytes(&traced).unwrap().log_file().clone();
+    let session = dumps::Session::of_trace(traced, log, 11);
+    let build = "10.0.19041.264".parse().unwrap();
+    let crashed = folder.file("a.dmp", dumps::dump(build, etw_layouts_etl::wire::Arch::X64, &[], &[session]));
+    let dump = ["dump", "events", "--payload", "message", "--symbol-path", &symbols, &crashed];
+    let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(dump).output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(out.contains("start: 5 of disk") && err.contains("1 WPP message without a known format"), "{out} {err}");
     let (status, out, err) = run(&["events", "--symbol-path", &empty, "--payload", "message", &file]);
     assert!(status == 0 && !out.contains("disk") && err.contains("2 PDBs not found along the symbol path"), "{out} {err}");
     assert!(err.contains("3 WPP messages without a known format"), "{err}");

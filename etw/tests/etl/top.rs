@@ -39,6 +39,11 @@ fn tcp(hook: u16, size: u64) -> Written {
     kernel(500, hook, &[&head, times, &[(0, 4), (0, 8)]].concat())
 }
 
+/// A datagram from 10.0.0.3:1024 to 10.0.0.2:53.
+fn udp(hook: u16, size: u64) -> Written {
+    kernel(500, hook, &[(100, 4), (size, 4), (0x0200_000A, 4), (0x0300_000A, 4), (0x3500, 2), (0x0004, 2), (0, 4), (0, 8)])
+}
+
 /// A trace with events for each question. A tick is 100 ns.
 pub fn trace() -> Vec<u8> {
     let image_base = 0x7FF6_0000_0000;
@@ -68,6 +73,8 @@ pub fn trace() -> Vec<u8> {
         kernel(6_100, 0x020A, &[(0, 8), (image_base + 0x20, 8)]),
         tcp(0x060A, 1000),
         tcp(0x060B, 24),
+        udp(0x080B, 7),
+        udp(0x080A, 9),
         kernel(7_000, 0x0F44, &[(6_990, 8), (image_base + 1, 8)]),
         kernel(7_100, 0x0F43, &[(7_080, 8), (image_base + 1, 8), (1, 1), (9, 2), (0, 1)]),
         // A suspension with a garbage collection, one without, and one that does not end. Two runtimes of a process are independent.
@@ -98,11 +105,16 @@ pub fn trace() -> Vec<u8> {
 
 /// The rows of each question, and notes.
 const ROWS: &[(&str, &str, &str)] = &[
-    ("cpu process", "process,image,samples,ms,percent\n100,image.exe,2,4,66.6667\n0,Idle,1,0.5,33.3333\n", ""),
+    (
+        "cpu process",
+        "process,image,samples,ms,busy_ms,percent,busy_percent\n100,image.exe,2,4,4,66.6667,100\n0,Idle,1,0.5,0,33.3333,0\n",
+        "",
+    ),
     (
         "cpu module,function,thread",
-        "module,function,thread,samples,ms,percent\n\
-         \\Device\\HarddiskVolume1\\app.dll,app.dll+0x10,101,2,4,66.6667\n,0x1000,0,1,0.5,33.3333\n",
+        "module,function,thread,samples,ms,busy_ms,percent,busy_percent\n\
+         \\Device\\HarddiskVolume1\\app.dll,app.dll+0x10,101,2,4,4,66.6667,100\n\
+         (no images of the process in the trace),0x1000 (no images of the process in the trace),0,1,0.5,0,33.3333,0\n",
         "note: frames in images whose functions are not known (2)\n",
     ),
     (
@@ -121,14 +133,21 @@ const ROWS: &[(&str, &str, &str)] = &[
     (
         "faults event,file,module",
         "event,file,module,faults,bytes,ms,longest_ms,percent\n\
-         PageFault/HardFault,\\Device\\HarddiskVolume1\\data.txt,,1,8192,0.04,0.04,50\n\
-         PageFault/TransitionFault,,,1,0,0,0,50\n",
+         PageFault/HardFault,\\Device\\HarddiskVolume1\\data.txt,(no call stack),1,8192,0.04,0.04,50\n\
+         PageFault/TransitionFault,,(no images of the process in the trace),1,0,0,0,50\n",
         "",
     ),
     (
         "net process,endpoint",
         "process,image,endpoint,transfers,bytes,sent_bytes,received_bytes,percent\n\
-         100,image.exe,tcp 10.0.0.1:443,2,1024,1000,24,100\n",
+         100,image.exe,tcp 10.0.0.1:443,2,1024,1000,24,98.4615\n\
+         100,image.exe,udp 10.0.0.2:53,1,9,9,0,0.8654\n100,image.exe,udp 10.0.0.3:1024,1,7,0,7,0.6731\n",
+        "",
+    ),
+    (
+        "net local",
+        "local,transfers,bytes,sent_bytes,received_bytes,percent\n\
+         tcp 80,2,1024,1000,24,98.4615\nudp 1024,1,9,9,0,0.8654\nudp 53,1,7,0,7,0.6731\n",
         "",
     ),
     ("dpc event", "event,calls,ms,longest_ms,percent\nPerfInfo/DPC,1,0.001,0.001,100\n", ""),
@@ -151,8 +170,9 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "run process,thread",
-        "process,image,thread,intervals,ms,longest_ms,percent\n\
-         100,image.exe,101,2,0.25,0.15,50\n100,image.exe,102,1,0.1,0.1,20\n,,,1,0.1,0.1,20\n0,Idle,0,1,0.05,0.05,10\n",
+        "process,image,thread,intervals,ms,longest_ms,busy_ms,percent,busy_percent\n\
+         100,image.exe,101,2,0.25,0.15,0.25,50,55.5556\n100,image.exe,102,1,0.1,0.1,0.1,20,22.2222\n\
+         ,,,1,0.1,0.1,0.1,20,22.2222\n0,Idle,0,1,0.05,0.05,0,10,0\n",
         "note: intervals without a thread: it is not the one that a switch before states (1)\n\
          note: processors whose time after the last switch is not counted (1)\n\
          note: processors whose time before the first switch is not counted (1)\n",
@@ -205,11 +225,61 @@ fn one_thing_has_one_row() {
     events.push(Written::item(30, 0, 101, 11, sized("Load", &[0]), vec![]).with(12, sized("Image", &[])));
     let file = folder.file("a.etl", written(&events));
     let (_, out, err) = run(&["top", "cpu", "--by", "module", "--format", "csv", &file]);
-    assert_eq!(out, "module,samples,ms,percent\nC:\\Windows\\app.dll,4,4,100\n", "{err}");
+    assert_eq!(out, "module,samples,ms,busy_ms,percent,busy_percent\nC:\\Windows\\app.dll,4,4,4,100,100\n", "{err}");
     let (_, out, _) = run(&["top", "events", "--format", "csv", &file]);
     let rows: Vec<_> =
         out.lines().filter(|line| line.starts_with("Image/")).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
     assert_eq!(rows, [vec!["Image/Load", "4"], vec!["Image/Load (TraceLogging)", "1"]], "{out}");
+}
+
+/// A method of .NET is in the module that an event states, also in a copy of the samples alone; of other addresses, the reason is stated.
+#[test]
+fn modules_of_methods() {
+    let folder = Folder::new("top-methods");
+    let method = |id: u64, module: u64, start: u64| {
+        let names = ["N", "M", "()"].map(|name| wide(&format!("{name}{id}"))).concat();
+        clr(2, 100, 143, 0, [words(&[(id, 8), (module, 8), (start, 8), (0x100, 4), (0, 4), (0, 4)]), names].concat())
+    };
+    // The rundown states a module at the end, the other one is loaded after an older one with its identifier was unloaded.
+    let module = |tick: i64, provider: u128, event: u16, id: u64, path: &str| {
+        let payload = [words(&[(id, 8), (9, 8), (0, 4), (0, 4)]), wide(path), wide("")].concat();
+        Written::event(tick, (101, 100), (provider, event, 0), payload)
+    };
+    const RUNDOWN: u128 = 0xa669_021c_c450_4609_a035_5af5_9af4_df18;
+    let events = [
+        Written::kernel(1, 0, 0x0303, process(100, 0x103, "")).version(4),
+        Written::kernel(1, 0, 0x0503, words(&[(101, 4), (100, 4)])).version(0),
+        Written::kernel(1, 0, 0x030A, image(100, "C:\\app.exe")),
+        module(1, RUNTIME, 153, 6, "C:\\older.dll"),
+        module(2, RUNTIME, 152, 6, "C:\\first.dll"),
+        method(1, 6, 0x1_0000),
+        method(2, 7, 0x2_0000),
+        // In memory.
+        method(3, 8, 0x3_0000),
+        sample(10, 0x1_0010, 101),
+        sample(10, 0x2_0010, 101),
+        sample(10, 0x3_0010, 101),
+        sample(10, 0x4_0010, 101),
+        sample(10, 0xFFFF_F800_0000_0000, 101),
+        module(90, RUNDOWN, 154, 7, "C:\\second.dll"),
+        module(90, RUNDOWN, 154, 8, ""),
+    ];
+    let file = folder.file("a.etl", written(&events));
+    let copy = crate::text(&folder.0.join("copy.etl"));
+    let (status, _, err) = run(&["save", "--event", "PerfInfo/SampleProf", "-o", &copy, &file]);
+    assert_eq!(status, 0, "{err}");
+    for file in [&file, &copy] {
+        let (_, out, err) = run(&["top", "cpu", "--by", "module,function", "--format", "csv", file]);
+        let keys: Vec<_> = out.lines().skip(1).map(|line| line.split(",1,").next().unwrap()).collect();
+        let expected = [
+            "(jitted code),N3.M3",
+            "(no images of the process in the trace),0xfffff80000000000 (no images of the process in the trace)",
+            "(outside of images and methods: maybe jitted code),0x40010 (outside of images and methods: maybe jitted code)",
+            "C:\\first.dll,N1.M1",
+            "C:\\second.dll,N2.M2",
+        ];
+        assert_eq!(keys, expected, "{file} {err}");
+    }
 }
 
 /// Without a question, all are answered, or their events are named. Rows are written as files. Sessions with the same time are noted.
@@ -229,6 +299,10 @@ fn overview_and_files() {
     assert!(status == 0 && out.contains("cpu: no events; needs PerfInfo/SampleProf (kernel flag PROFILE)"), "{out}");
     let (status, _, err) = run(&["top", "cpus", &file]);
     assert!(status == 2 && err.contains("`cpus` is no question and no file"), "{err}");
+    let (status, _, err) = run(&["top", &file, "cpu"]);
+    assert!(status == 2 && err.contains(&format!("name it first: `etw etl top cpu {file}`")), "{err}");
+    let (status, _, err) = run(&["top", "cpu", "--by", "function", "--symbol-path", "cache*/no/cache;/no/folder", &file]);
+    assert!(status == 2 && err.contains("the folder /no/folder does not exist; check the path"), "{err}");
     let (status, _, err) = run(&["top", "--format", "csv", &file]);
     assert!(status == 2 && err.contains("name one, such as"), "{err}");
 
@@ -254,7 +328,7 @@ fn overview_and_files() {
     assert!(err.contains("note: sessions that overlap another session in time, and can be of the same computer"), "{err}");
     let (_, _, err) = run(&["top", "run", "--from", "100", &file]);
     assert!(err.contains("no event is in the time range of --from and --to"), "{err}");
-    // Two transfers of 1,024 bytes: less than a thousandth of a MiB.
+    // Less than a thousandth of a MiB.
     let (_, out, _) = run(&["top", "net", &file]);
-    assert!(out.contains("0.000977") && out.contains("0.000023"), "{out}");
+    assert!(out.contains("0.000992") && out.contains("0.000023"), "{out}");
 }

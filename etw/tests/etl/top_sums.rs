@@ -97,6 +97,32 @@ fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| u64::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok())
 }
 
+/// In real traces, the event of a received datagram has the source and the destination of the datagram: it equals that of the sent one, where both are
+/// of this computer. So the endpoint of received datagrams is their source.
+#[test]
+fn received_datagrams() {
+    let Some(file) = installed::folder("ETW_LAYOUTS_ETL").map(|folder| text(&folder.join("microsoft__net.4.5.2.x64.etl"))) else {
+        return;
+    };
+    let events = json(&run(&["events", "--provider", "UdpIp", "--payload", "fields", "--format", "json", &file]).1);
+    let [sent, received] = ["UdpIp/Send", "UdpIp/Recv"].map(|name| {
+        let fields =
+            events.iter().filter(|event| event["event"].as_str().unwrap().starts_with(name)).map(|event| &event["fields"]);
+        fields.map(ToString::to_string).collect::<BTreeSet<_>>()
+    });
+    assert!(sent.intersection(&received).count() >= 3, "{sent:?} {received:?}");
+    let is_group = |address: &str| address.starts_with("ff02") || address.starts_with("224.") || address.starts_with("239.");
+    let hand = received.iter().map(|fields| serde_json::from_str::<Value>(fields).unwrap()).map(|fields| {
+        let (source, port) = (fields["saddr"].as_str().unwrap(), fields["sport"].as_u64().unwrap());
+        assert!(!is_group(source), "{fields}");
+        if source.contains(':') { format!("udp [{source}]:{port}") } else { format!("udp {source}:{port}") }
+    });
+    let hand: BTreeSet<_> = hand.collect();
+    let rows = rows("net", "event,endpoint", &file);
+    let ours = rows.iter().filter(|row| row["event"].as_str().unwrap().starts_with("UdpIp/Recv"));
+    assert_eq!(ours.map(|row| row["endpoint"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(), hand);
+}
+
 /// The rows of a question, or nothing if the trace has no event for it.
 fn rows(what: &str, by: &str, file: &str) -> Vec<Value> {
     let (status, out, err) = run(&["top", what, "--by", by, "--format", "json", file]);
@@ -108,7 +134,8 @@ fn rows(what: &str, by: &str, file: &str) -> Vec<Value> {
 }
 
 fn sum(rows: &[Value], name: &str) -> f64 {
-    rows.iter().map(|row| row[name].as_f64().unwrap()).sum()
+    // What no event of the trace states is null.
+    rows.iter().map(|row| row[name].as_f64().unwrap_or_else(|| row[name].as_null().map(|()| 0.0).unwrap())).sum()
 }
 
 #[test]
@@ -326,7 +353,16 @@ fn unknown_measures() {
     let (_, out, err) = run(&["top", "files", "--format", "json", &file]);
     let rows = json(&out);
     assert!(rows[0]["operations"] == 2 && rows[0]["ms"].is_null() && rows[0]["longest_ms"].is_null(), "{out}{err}");
-    assert!(err.contains("KERNEL_FILE_KEYWORD_OP_END"), "{err}");
+    assert!(err.contains("KERNEL_FILE_KEYWORD_OP_END") && err.contains("KERNEL_FILE_KEYWORD_READ"), "{err}");
+    assert!(rows[0]["bytes"].is_null(), "{out}");
+    // A flush transfers nothing, and other faults than hard ones state no bytes.
+    let fault = Written::kernel(3, 0, 0x020A, [0, 0x1000_u64].map(u64::to_le_bytes).concat());
+    let flush = Written::kernel(3, 0, 0x010E, [0; 24].to_vec()).version(2);
+    let others = folder.file("others.etl", written(&[flush, fault]));
+    for (what, flag) in [("disk", "kernel flag DISK_IO)"), ("faults", "kernel flag HARD_FAULTS)")] {
+        let (_, out, err) = run(&["top", what, "--format", "json", &others]);
+        assert!(json(&out)[0]["bytes"].is_null() && err.contains(flag), "{what} {out} {err}");
+    }
     let (status, _, err) = run(&["compare", &file, &file, "--what", "files", "--measure", "ms"]);
     assert!(status == 2 && err.contains("`ms` is not known"), "{err}");
     let more = folder.file("b.etl", written(&[create(1), create(2), create(1000)]));
@@ -371,4 +407,39 @@ fn compared() {
     assert!(rows[0]["after_deviation"].is_null());
     let (status, _, err) = compare(&[&a]);
     assert!(status == 2 && err.contains("name a second trace"), "{err}");
+}
+
+/// What can make two traces incomparable is noted in each format, whether they differ or not.
+#[test]
+fn compared_with_another_computer() {
+    let folder = Folder::new("top-computers");
+    let whole = trace();
+    // In the log file header, the number of processors follows the build.
+    let build = whole.windows(8).position(|words| words == [19041_u32, 4].map(u32::to_le_bytes).concat()).unwrap();
+    let mut bytes = whole.clone();
+    bytes[build..build + 8].copy_from_slice(&[9600_u32, 2].map(u32::to_le_bytes).concat());
+    let [a, b] = [folder.file("a.etl", whole), folder.file("b.etl", bytes)];
+    for format in ["text", "csv", "json"] {
+        let (status, out, err) = run(&["compare", &a, &b, "--format", format]);
+        let (processors, build) =
+            ("other number of processors: 4 before, 2 after", "other build of Windows: 19041 before, 9600 after");
+        assert!(status == 0 && err.contains(processors) && err.contains(build) && !err.contains("interval of"), "{out}{err}");
+        assert!(format!("{out}{err}").contains("per second of trace, of all processors together"), "{out}{err}");
+    }
+    let samples = |interval: u32| {
+        let words = [0, interval, interval].map(u32::to_le_bytes).concat();
+        let sample = [0x1000_u64.to_le_bytes(), 0x0001_0000_0065_u64.to_le_bytes()].concat();
+        written(&[
+            Written::kernel(1, 0, 0x0F49, words),
+            Written::kernel(2, 0, 0x0F2E, sample.clone()),
+            Written::kernel(9, 0, 0x0F2E, sample),
+        ])
+    };
+    let [slow, fast] = [10_000, 1_250].map(|interval| folder.file(&format!("{interval}.etl"), samples(interval)));
+    let (_, _, err) = run(&["compare", &slow, &fast]);
+    assert!(err.contains("other interval of samples: 1 ms before, 0.125 ms after"), "{err}");
+    let (_, _, err) = run(&["compare", &a, &slow, "--format", "json"]);
+    let notes = json(&err);
+    let only = notes.iter().find(|note| note["property"] == "events that only one group has").unwrap();
+    assert!(only["before"].as_str().unwrap().contains("disk") && only["after"] == "none", "{err}");
 }

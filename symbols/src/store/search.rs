@@ -1,6 +1,6 @@
 //! Search along a symbol path.
 
-use super::{Error, MAX_FILE, Progress, Reason, Store, SymbolPath, Tried, cabinet};
+use super::{Error, MAX_FILE, NO_FOLDER, Progress, Reason, Store, SymbolPath, Tried, cabinet};
 use crate::identity::{Pdb, is_file_name};
 use crate::{load, pdb};
 use etw_layouts_folder::Folder;
@@ -59,7 +59,7 @@ impl Search<'_> {
     fn folder(&mut self, root: &Path, caches: &[&Path]) -> Option<PathBuf> {
         let files = candidates(root, &self.pdb.name, &self.key);
         if files.is_empty() {
-            let answer = if root.is_dir() { "does not have it" } else { "the folder does not exist" };
+            let answer = if root.is_dir() { "does not have it" } else { NO_FOLDER };
             self.note(root.display(), (Reason::NotFound, answer.to_owned()));
         }
         for file in files {

@@ -5,6 +5,7 @@ use std::fs;
 use test_support::clang;
 use test_support::folder::Folder;
 use test_support::installed;
+use test_support::pdb::{container_with_copies, information, type_stream, words};
 
 /// Module, function and texts of an annotation.
 type Annotated = (u32, String, Vec<String>);
@@ -45,4 +46,31 @@ fn annotations_of_functions() {
     file[at..at + 2].copy_from_slice(&[0xFF, 0xFF]);
     let (found, corrupt) = read(&file);
     assert_eq!((found.len(), corrupt), (2, vec![0]));
+}
+
+/// In a corrupt file, thousands of streams can have the same pages. No more is read than the file has bytes, and the modules that are left out are reported.
+#[test]
+fn streams_that_share_pages() {
+    const COPIES: usize = 2000;
+    const TEXT: usize = 60;
+    // Size and kind, offset and section, one text.
+    let record = [&[70_u8, 0, 0x19, 0x10, 0, 0, 0, 0, 0, 0, 1, 0][..], &[b'x'; TEXT - 1], &[0]].concat();
+    let symbols = [vec![4, 0, 0, 0], record.repeat(900)].concat();
+    let module = |number: usize| {
+        let mut entry = vec![0; 64];
+        entry[34..36].copy_from_slice(&(number as u16).to_le_bytes());
+        entry[36..40].copy_from_slice(&words(&[symbols.len() as u32]));
+        [entry, b"m\0o\0".to_vec()].concat()
+    };
+    let list: Vec<u8> = (4..=4 + COPIES).flat_map(module).collect();
+    let mut modules = test_support::pdb::modules(0x8664);
+    modules[24..28].copy_from_slice(&words(&[list.len() as u32]));
+    modules.extend(list);
+    let streams = [vec![], information(&[]), type_stream(20_040_203, &[]), modules, symbols.clone()];
+    let file = container_with_copies(&streams, COPIES);
+    let (mut count, most) = (0, file.len() / symbols.len() + 1);
+    let corrupt = pdb::annotations(&file, |_| count += 1).expect("a program database");
+    assert!(count >= 900 && count <= 900 * most, "{count} annotations in {} bytes", file.len());
+    assert_eq!(count / 900 + corrupt.len(), 1 + COPIES);
+    assert_eq!(*corrupt.last().expect("modules that are left out"), COPIES as u32);
 }

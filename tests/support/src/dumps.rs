@@ -35,7 +35,12 @@ impl Session {
     /// Makes a session from a trace file. `None` if the producer does not support the clock.
     pub fn new(producer: Producer, clock: ClockType, logger_id: u16, rounds: usize) -> Option<Self> {
         let made = fixture_of(producer, clock, false, rounds, &HeaderType::is_known)?;
-        let trace = Trace::from_bytes(&made.bytes).expect("a trace");
+        Some(Self::of_trace(made.bytes, made.log, logger_id))
+    }
+
+    /// The session of a trace file with this log file header.
+    pub fn of_trace(file: Vec<u8>, log: LogFile, logger_id: u16) -> Self {
+        let trace = Trace::from_bytes(&file).expect("a trace");
         let buffers = trace.buffers().skip(1).map(|buffer| {
             let buffer = buffer.expect("a buffer");
             let mut bytes = buffer.bytes()[..buffer.header().offset as usize].to_vec();
@@ -44,7 +49,7 @@ impl Session {
             bytes
         });
         let buffers = buffers.collect();
-        Some(Self { log: made.log, logger_id: logger_id.into(), buffers, file: made.bytes })
+        Self { log, logger_id: logger_id.into(), buffers, file }
     }
 
     fn write(&self, out: &mut Vec<u8>) {

@@ -20,7 +20,7 @@ pub const TEXT: &str = concat!(
     r#"{wide = "aΩ😀", narrow = "a€\"\u{a}", i8 = -1, u8 = 0xfe, i16 = -2, port = 443, i32 = 0x80004005 E_FAIL, u32 = 127.0.0.1, "#,
     r#"i64 = -3, u64 = 18446744073709551615, f = 0.5, d = NaN, yes = true, bin = 0x0102, "#,
     r#"guid = 00112233-4455-6677-8899-aabbccddeeff, ft = 2020-07-29T07:06:19.7984230Z, st = 2020-07-29T07:06:19.798, "#,
-    r#"sid = S-1-5-32-544, h32 = 0xff, h64 = 0xffffffffffffffff, counted = "z", utf8 = "Ω", v6 = ::1, "#,
+    r#"sid = S-1-5-32-544 BUILTIN\Administrators, h32 = 0xff, h64 = 0xffffffffffffffff, counted = "z", utf8 = "Ω", v6 = ::1, "#,
     r#"outer = {a = 1, inner = [{b = 2}, {b = 3}], c = 4}, none = [], two = [5, 6], chars = "hi", own = 0xcc, "odd\u{a}name" = 9}"#
 );
 

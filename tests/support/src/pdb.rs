@@ -52,6 +52,11 @@ pub fn words(words: &[u32]) -> Vec<u8> {
 
 /// A file of streams, with pages of 1024 bytes.
 pub fn container(streams: &[Vec<u8>]) -> Vec<u8> {
+    container_with_copies(streams, 0)
+}
+
+/// A corrupt file of streams, in which further streams have the pages of the last one.
+pub fn container_with_copies(streams: &[Vec<u8>], copies: usize) -> Vec<u8> {
     const PAGE: usize = 1024;
     let mut file = vec![0; 3 * PAGE];
     let mut append = |bytes: &[u8]| {
@@ -61,11 +66,14 @@ pub fn container(streams: &[Vec<u8>]) -> Vec<u8> {
         file.resize(file.len().next_multiple_of(PAGE).max(4 * PAGE), 0);
         (first..first + bytes.len().div_ceil(PAGE)).flat_map(|page| words(&[page as u32])).collect::<Vec<u8>>()
     };
-    let mut directory = words(&[streams.len() as u32]);
-    for stream in streams {
+    let copied = streams.last().into_iter().flat_map(|last| vec![last; copies]);
+    let mut directory = words(&[(streams.len() + copies) as u32]);
+    for stream in streams.iter().chain(copied) {
         directory.extend(words(&[stream.len() as u32]));
     }
-    directory.extend(streams.iter().flat_map(|stream| append(stream)));
+    let pages: Vec<_> = streams.iter().map(|stream| append(stream)).collect();
+    let copied = pages.last().into_iter().flat_map(|last| vec![last; copies]);
+    directory.extend(pages.iter().chain(copied).flatten());
     let map = append(&directory);
     let map = append(&map);
     let size = directory.len() as u32;

@@ -13,7 +13,7 @@ use crate::input::{self, Input};
 use crate::object::object;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
-use crate::output::{Format, Output, Several};
+use crate::output::{Escaped, Format, Output, Several};
 use crate::selection::Wanted;
 use etw_layouts_answers::Functions;
 use etw_layouts_answers::top::{Answer, Key, Note, What, top};
@@ -25,7 +25,6 @@ use options::Question;
 pub use options::{key, keys_of, what};
 use serde::{Serialize, Serializer};
 use std::fmt::Write as _;
-#[cfg(feature = "table")]
 use std::path::PathBuf;
 use table::Line;
 pub use table::{Json, print};
@@ -42,9 +41,10 @@ pub use table::{Json, print};
 /// interval. For operations on files, they apply to the event that begins the operation.
 ///
 /// cpu: samples of the profiler. `ms` is the number of samples multiplied by the interval of the timer at their time, as
-/// the events of the trace state it. Process 0 is the idle process, and counted.
+/// the events of the trace state it. Process 0 is the idle process, and counted in `percent`. `busy_ms` and `busy_percent` are without
+/// it: the share of a process in the time in which processors worked. Interrupts and DPCs while a processor is idle count as idle.
 ///
-/// run, wait, ready: from context switches. `run` has the intervals of each processor, which follow each other without
+/// run, wait, ready: from context switches. `run` also has `busy_ms` and `busy_percent`. It has the intervals of each processor, which follow each other without
 /// gaps. A wait ends when the thread is made ready (ReadyThread); then it is ready until it runs.
 ///
 /// disk: `response_ms` is the time from the request to its completion, `service_ms` the part of it after the completion
@@ -134,8 +134,16 @@ pub fn run(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop
 }
 
 impl Args {
-    /// Refuses options that need a question.
+    /// Refuses options that need a question, and a question after the files.
     fn check(&self, out: &Output) -> Result<(), Stop> {
+        let what = |file: &PathBuf| if file.exists() { None } else { What::named(file.to_str()?) };
+        let files = self.input().files;
+        if let Some(what) = files.iter().find_map(what) {
+            let others = files.iter().filter(|file| file.to_str() != Some(what.name()));
+            let others: String = others.map(|file| format!(" {}", Escaped(&file.display().to_string()))).collect();
+            let name = what.name();
+            return Err(Stop::Input(format!("`{name}` is a question, not a file; name it first: `etw etl top {name}{others}`")));
+        }
         self.symbols.functions(false).map_err(Stop::Input)?;
         if !self.by.is_empty() {
             return Err(Stop::Input("invalid --by: each question has other keys; name one, such as `etw etl top cpu`".into()));
@@ -176,18 +184,19 @@ pub fn has_functions(keys: &[Key]) -> bool {
 /// The trace cannot be read, or it has no event that answers the question.
 pub fn answer(what: What, keys: &[Key], trace: &Trace, filters: &[Filter], functions: &Functions) -> Result<Answer, Stop> {
     let answer = top(trace, what, keys, filters, functions)?;
-    if answer.relevant == 0 {
-        let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
-        let (needs, record) = (what.needs(), what.record());
-        let why = format!(
-            "{}: no events for `{}`, which needs {needs}; record them with `{}`",
-            files.join(", "),
-            what.name(),
-            record.replace(", or ", "`, or `")
-        );
-        return Err(Stop::Input(why));
-    }
-    Ok(answer)
+    if answer.relevant == 0 { Err(Stop::Input(no_answer(what, trace))) } else { Ok(answer) }
+}
+
+/// Why a trace cannot answer a question, and how to record one that can.
+pub fn no_answer(what: What, trace: &Trace) -> String {
+    let files: Vec<_> = trace.files().iter().map(TraceFile::name).collect();
+    let (needs, record) = (what.needs(), what.record());
+    format!(
+        "{}: no events for `{}`, which needs {needs}; record them with `{}`",
+        files.join(", "),
+        what.name(),
+        record.replace(", or ", "`, or `")
+    )
 }
 
 fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Result<(), Stop> {
@@ -198,7 +207,9 @@ fn print_answer(answer: &Answer, limit: Option<usize>, out: &mut Output) -> Resu
         let several =
             if heads.sessions > 1 { format!(" in {} sessions, with rows of their own", heads.sessions) } else { String::new() };
         let (what, by, seconds) = (heads.what, heads.by.join(", "), heads.seconds);
-        out.write_line(format_args!("{what} by {by}, {seconds:.3} s of trace{several}\n"), &())?;
+        let percent = format!("percent of {}", answer.what.measures()[answer.what.main()].name);
+        let busy = if answer.what.busy().is_some() { ", with Idle; busy_percent without Idle" } else { "" };
+        out.write_line(format_args!("{what} by {by}, {seconds:.3} s of trace{several}; {percent}{busy}\n"), &())?;
     }
     let mut footer = Vec::new();
     let left = answer.sum(others);
