@@ -98,7 +98,7 @@ impl Tasks {
              await filter('event=PerfInfo/SampleProf');
              const counts = at('filter-result').textContent;
              let frames = 0;
-             for (let index = 0; index < 50 && frames === 0; index++) {
+             for (let index = 0; index < 50 && frames < 4; index++) {
                  await select(index);
                  frames = at('detail').querySelectorAll('.stack li').length;
              }
