@@ -11,8 +11,13 @@
     return element;
   };
   const traced = (text) => make("bdi", {}, text);
-  // A text that can be long: its start, which opens to the whole.
-  const whole = (text) => text.length <= 160 ? traced(text) : make("details", { className: "whole" }, make("summary", {}, traced(`${text.slice(0, 120)}…`)), traced(text));
+  // A text that can be long: its start, and a button that shows the whole.
+  const whole = (text) => {
+    if (text.length <= 160) return traced(text);
+    const part = make("span", { className: "words whole" }, traced(`${text.slice(0, 120)}…`), " ");
+    part.append(button(`Show ${grouped(text.length)} characters`, () => part.replaceChildren(traced(text))));
+    return part;
+  };
   const labelled = (element, label, role) => {
     if (role) element.setAttribute("role", role);
     element.setAttribute("aria-label", label);
