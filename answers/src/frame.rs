@@ -369,6 +369,14 @@ impl Hash for Frame {
 }
 
 impl Frame {
+    /// File name of the module and function, such as `ntdll.dll!RtlUserThreadStart`, or the function alone if the module is not known; `None` if the function
+    /// is not known.
+    #[must_use]
+    pub fn qualified(&self) -> Option<Cow<'_, str>> {
+        let function = self.function.as_deref()?;
+        Some(self.module_name().map_or(Cow::Borrowed(function), |module| Cow::Owned(format!("{module}!{function}"))))
+    }
+
     /// The function or method; else the file name of the module with the offset; else the address.
     #[must_use]
     pub fn label(&self) -> Cow<'_, str> {

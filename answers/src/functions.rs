@@ -2,8 +2,7 @@
 
 use crate::frame::Function;
 use etw_layouts_symbols::image::Exports;
-use etw_layouts_symbols::store::Reason;
-use etw_layouts_symbols::{ImageFile, pdb};
+use etw_layouts_symbols::{ImageFile, Reason, pdb};
 use etw_layouts_trace::ImagePdb;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -1,12 +1,13 @@
 //! What a trace is, in numbers and in sentences.
 
 use crate::diagnostics::Diagnostics;
+use crate::files::{FileFacts, FilesBuilder, Gap, arguments};
 use crate::providers::Providers;
 use crate::table::{Table, title};
 use crate::text::shortened;
 use etw_layouts_answers::top::{Slots, What};
-use etw_layouts_trace::etl::text::Several;
-use etw_layouts_trace::etl::{FileTime, LogFile};
+use etw_layouts_trace::etl::text::{Grouped, Several};
+use etw_layouts_trace::etl::{DiagnosticKind, FileTime, LogFile};
 use etw_layouts_trace::{Session, Trace, TraceFile};
 use serde::Serialize;
 
@@ -16,10 +17,14 @@ use serde::Serialize;
 pub struct About {
     /// Sentences for a reader: what the trace is, what is lost or damaged, and what it can answer.
     pub sentences: Vec<String>,
-    /// Names of its files.
-    pub files: Vec<String>,
+    /// Indices of the sentences that state that something is missing or doubtful.
+    pub warnings: Vec<usize>,
+    /// Its files.
+    pub files: Vec<FileFacts>,
     /// Number of further files.
     pub more_files: usize,
+    /// The files as arguments of commands.
+    pub arguments: String,
     /// Size of all files, in bytes.
     pub bytes: u64,
     /// Its sessions.
@@ -34,6 +39,8 @@ pub struct About {
     pub events_lost: u64,
     /// Number of buffers that the sessions lost, as the headers state.
     pub buffers_lost: u64,
+    /// Number of buffers that the headers of closed files count, and that are not in the files.
+    pub buffers_missing: u64,
     /// Number of buffers with the flag EVENTS_LOST.
     pub buffers_with_events_lost: u64,
     /// Number of buffers with the flag BUFFER_LOST.
@@ -75,7 +82,13 @@ const SECOND: i64 = 10_000_000;
 const MAX_FILES: usize = 50;
 
 impl About {
-    pub(crate) fn new(trace: &Trace, slots: Slots, providers: &Providers, diagnostics: &Diagnostics, tables: &[Table]) -> Self {
+    pub(crate) fn new(
+        trace: &Trace,
+        slots: Slots,
+        (of_files, providers): (&FilesBuilder, &Providers),
+        diagnostics: &Diagnostics,
+        tables: &[Table],
+    ) -> Self {
         let files = trace.files();
         let (events_lost, buffers_lost) = LogFile::lost(files.iter().map(TraceFile::log_file));
         let losses = trace.losses();
@@ -83,8 +96,10 @@ impl About {
             |session: &Session| session.files().first().and_then(|file| files.get(*file)).map(|file| facts(session, file));
         let mut about = Self {
             sentences: Vec::new(),
-            files: files.iter().take(MAX_FILES).map(|file| shortened(file.name())).collect(),
+            warnings: Vec::new(),
+            files: of_files.facts(trace, MAX_FILES),
             more_files: files.len().saturating_sub(MAX_FILES),
+            arguments: arguments(trace),
             bytes: files.iter().map(TraceFile::length).sum(),
             sessions: trace.sessions().iter().take(MAX_FILES).filter_map(session).collect(),
             more_sessions: trace.sessions().len().saturating_sub(MAX_FILES),
@@ -92,13 +107,27 @@ impl About {
             decoded: providers.decoded,
             events_lost,
             buffers_lost,
+            buffers_missing: missing(trace),
             buffers_with_events_lost: losses.buffers_with_events_lost,
             buffers_with_buffer_lost: losses.buffers_with_buffer_lost,
             unclosed: files.iter().filter(|file| file.log_file().end_time == 0).count(),
             diagnostics: diagnostics.damage,
             unknown_diagnostics: diagnostics.unknown,
         };
-        about.sentences = vec![about.range(trace, slots), about.losses(), about.damage(), about.coverage(), answered(tables)];
+        let gap = of_files.gap().map(|gap| apart(&gap));
+        let is_complete = about.is_complete();
+        let sentences = [
+            (Some(about.range(trace, slots)), false),
+            (gap, true),
+            (Some(about.losses()), !is_complete),
+            (Some(about.damage()), about.diagnostics + about.unknown_diagnostics > 0),
+            (Some(about.coverage()), false),
+            (Some(answered(tables)), false),
+        ];
+        for (sentence, is_warning) in sentences.into_iter().filter_map(|(sentence, is_warning)| Some((sentence?, is_warning))) {
+            about.warnings.extend(is_warning.then_some(about.sentences.len()));
+            about.sentences.push(sentence);
+        }
         about
     }
 
@@ -107,6 +136,8 @@ impl About {
         let seconds = end.0.abs_diff(slots.start.0) as f64 / 1e7;
         // A short trace needs more decimals.
         let decimals = if seconds < 1.0 { 6 } else { 3 };
+        const DAY: f64 = 86_400.0;
+        let length = if seconds < 2.0 * DAY { format!("{seconds:.decimals$} s") } else { format!("{:.1} days", seconds / DAY) };
         let recorded = match &self.sessions[..] {
             [one] if self.more_sessions == 0 => {
                 let host = one.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
@@ -116,7 +147,7 @@ impl About {
             sessions => format!("of {}", Several((sessions.len() + self.more_sessions) as u64, "session")),
         };
         let range = format!(
-            "{} in {seconds:.decimals$} s, {recorded}, from {} to {} (UTC).",
+            "{} in {length}, {recorded}, from {} to {} (UTC).",
             Several(self.events, "event"),
             second(slots.start),
             second(end)
@@ -132,13 +163,28 @@ impl About {
         )
     }
 
+    /// Whether no loss is known.
+    fn is_complete(&self) -> bool {
+        self.events_lost + self.buffers_lost + self.buffers_missing + self.flagged() == 0
+    }
+
+    /// The number of buffers before which events were lost.
+    fn flagged(&self) -> u64 {
+        self.buffers_with_events_lost + self.buffers_with_buffer_lost
+    }
+
     fn losses(&self) -> String {
         let sessions = if self.sessions.len() + self.more_sessions == 1 { "session" } else { "sessions" };
-        let flagged = self.buffers_with_events_lost + self.buffers_with_buffer_lost;
+        let flagged = self.flagged();
         let mut losses = Vec::new();
         if self.events_lost + self.buffers_lost > 0 {
             let (events, buffers) = (Several(self.events_lost, "event"), Several(self.buffers_lost, "buffer"));
             losses.push(format!("The {sessions} lost {events} and {buffers}, as the headers state."));
+        }
+        if self.buffers_missing > 0 {
+            let are = if self.buffers_missing == 1 { "is" } else { "are" };
+            let missing = Several(self.buffers_missing, "buffer");
+            losses.push(format!("{missing} {are} missing from the files, with all events in them."));
         }
         if flagged > 0 {
             losses.push(format!("Events were lost before {}.", Several(flagged, "buffer")));
@@ -200,6 +246,27 @@ fn answered(tables: &[Table]) -> String {
         }
         _ => format!("It has events about {}; not about {}.", list(&yes), list(&no)),
     }
+}
+
+/// The number of buffers that closed files count and do not have.
+fn missing(trace: &Trace) -> u64 {
+    let missing = trace.diagnostics().iter().map(|(_, diagnostic)| match diagnostic.kind {
+        DiagnosticKind::BuffersWritten { stated, read } => u64::from(stated.saturating_sub(read)),
+        _ => 0,
+    });
+    missing.sum()
+}
+
+/// A warning about files of different times.
+fn apart(gap: &Gap) -> String {
+    let (from, to) = gap.times;
+    format!(
+        "The files are of different times: none has an event from {} to {}, {} times as long as all files together. Numbers for the whole trace are correct, but the \
+         time line shows little; make a report of each file.",
+        second(from),
+        second(to),
+        Grouped(gap.times_covered)
+    )
 }
 
 fn facts(session: &Session, file: &TraceFile) -> SessionFacts {

@@ -19,11 +19,14 @@
 mod about;
 mod assets;
 mod diagnostics;
+mod files;
+mod frame;
 mod marks;
 mod page;
 mod processes;
 mod providers;
 mod report;
+mod samples;
 mod stacks;
 mod table;
 mod text;
@@ -31,10 +34,11 @@ mod text;
 pub use about::{About, SessionFacts};
 pub use assets::{SCRIPT, STYLE};
 pub use diagnostics::{DiagnosticKind, Diagnostics};
+pub use files::FileFacts;
 pub use marks::{Mark, Marks};
-
 pub use processes::{ProcessFacts, Processes};
 pub use providers::{EventKind, ProviderEvents, Providers};
 pub use report::{Options, Report, SLOTS};
+pub use samples::Sample;
 pub use stacks::Stacks;
 pub use table::{Note, Row, Table, Unanswered};

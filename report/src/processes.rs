@@ -1,7 +1,8 @@
 //! The processes of a trace.
 
-use crate::text::{digits, shortened};
+use crate::text::{digits, json_size, shortened, shortened_to};
 use etw_layouts_answers::top::{Answer, KeyValue, Slots};
+use etw_layouts_trace::etl::codes;
 use etw_layouts_trace::etl::text::Grouped;
 use etw_layouts_trace::{Known, Moment, Process, ProcessIndex, Trace};
 use serde::Serialize;
@@ -29,12 +30,16 @@ pub struct ProcessFacts {
     pub session: usize,
     /// Index of the process that created it, among the processes of the report.
     pub parent: Option<usize>,
+    /// Identifier of the process that created it.
+    pub parent_id: Option<u32>,
     /// File name of the image.
     pub image: Option<String>,
     /// Command line.
     pub command_line: Option<String>,
     /// Its user: a security identifier.
     pub user: Option<String>,
+    /// The name of a well-known user, such as `NT AUTHORITY\SYSTEM`.
+    pub user_name: Option<String>,
     /// Start, in units of 100 ns since the start of the report; `None` if no event states its time.
     pub start: Option<i64>,
     /// End; `None` if no event states its time.
@@ -51,6 +56,11 @@ pub struct ProcessFacts {
 
 /// Maximum number of processes.
 const MAX_PROCESSES: usize = 300;
+
+/// Maximum length of a command line, in bytes of JSON; that of all command lines; and the length of each when this limit is reached.
+const MAX_COMMAND_LINE: usize = 32 << 10;
+const ALL_COMMAND_LINES: usize = 256 << 10;
+const MIN_COMMAND_LINE: usize = 240;
 
 /// Limit of the numbers of events by slot, in bytes of JSON.
 const MAX_SLOTS: usize = 96 << 10;
@@ -80,7 +90,7 @@ impl Processes {
             kept.retain(|(key, _)| keys.contains(key));
         }
         let places: HashMap<_, _> = kept.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        let mut left = MAX_SLOTS;
+        let (mut left, mut lines_left) = (MAX_SLOTS, ALL_COMMAND_LINES);
         let facts = |((session, index), process): &((usize, ProcessIndex), &Process)| {
             let time = |known: &Option<Known<Moment>>| Some(known.as_ref()?.value.time()?.0.saturating_sub(slots.start.0));
             let text = |text: Option<&str>| text.map(shortened);
@@ -98,9 +108,15 @@ impl Processes {
                 id: process.id,
                 session: *session,
                 parent: process.parent.and_then(|parent| places.get(&(*session, parent)).copied()),
+                parent_id: process.parent_id.as_ref().map(|parent| parent.value),
                 image: text(process.image()),
-                command_line: text(process.command_line()),
+                command_line: process.command_line().map(|line| {
+                    let short = shortened_to(line, MAX_COMMAND_LINE.min(lines_left));
+                    lines_left = lines_left.saturating_sub(json_size(&short)).max(MIN_COMMAND_LINE);
+                    short
+                }),
                 user: text(process.user()),
+                user_name: process.user().and_then(codes::sid).map(Into::into),
                 start: time(&process.start),
                 end: time(&process.end),
                 has_ended: process.end.is_some(),

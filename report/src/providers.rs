@@ -1,9 +1,12 @@
 //! The providers of a trace, and their events.
 
+use crate::files::argument;
+use crate::samples::{self, Sample, Samples};
 use crate::text::shortened;
+use etw_layouts_answers::top::Slots;
 use etw_layouts_trace::etl::payload::Source;
 use etw_layouts_trace::etl::text::{Grouped, Several};
-use etw_layouts_trace::etl::{Kinds, Uuid, names};
+use etw_layouts_trace::etl::{self, Kinds, Uuid, names};
 use etw_layouts_trace::{Event, Trace};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -39,6 +42,8 @@ pub struct ProviderEvents {
     pub guid: Option<String>,
     /// Group of kernel events without a GUID.
     pub group: Option<u16>,
+    /// The options of `etw etl events` that select its events; empty if there are none.
+    pub select: String,
     /// Number of events.
     pub events: u64,
     /// Size of the events with their headers, in bytes.
@@ -59,10 +64,14 @@ pub struct EventKind {
     pub name: String,
     /// Source of the schema; `None` without a schema.
     pub schema: Option<&'static str>,
+    /// The options of `etw etl events` that select these events; empty if there are none.
+    pub select: String,
     /// Number of events.
     pub events: u64,
     /// Size of the events with their headers, in bytes.
     pub bytes: u64,
+    /// Its first events, as text.
+    pub samples: Vec<Sample>,
 }
 
 /// Maximum number of kinds of events that are counted separately.
@@ -91,16 +100,18 @@ pub(crate) struct ProvidersBuilder {
     counted: Vec<(Group, Option<String>, EventKind)>,
     /// All events that are not in `counted`.
     others: Others,
+    samples: Samples,
 }
 
 impl ProvidersBuilder {
-    pub fn new(trace: &Trace) -> Self {
+    pub fn new(trace: &Trace, slots: Slots) -> Self {
         let kinds = trace.sessions().iter().map(|_| Kinds::default()).collect();
-        Self { kinds, indices: HashMap::new(), counted: Vec::new(), others: Others::default() }
+        let samples = Samples::new(slots);
+        Self { kinds, indices: HashMap::new(), counted: Vec::new(), others: Others::default(), samples }
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
-        let Self { kinds, indices, counted, others } = self;
+        let Self { kinds, indices, counted, others, samples } = self;
         let header = event.header();
         let bytes = header.bytes().len() as u64;
         match *kinds[event.session_index()].get(&header, || (index(event, indices, counted), 0)) {
@@ -108,6 +119,7 @@ impl ProvidersBuilder {
                 let (.., kind) = &mut counted[index];
                 kind.events += 1;
                 kind.bytes += bytes;
+                samples.add(&mut kind.samples, event);
             }
             (None, is_decoded) => {
                 others.events += 1;
@@ -127,6 +139,7 @@ impl ProvidersBuilder {
                 name: shortened(&name.or_else(unnamed).unwrap_or_else(|| "no provider".into())),
                 guid: guid_text.clone(),
                 group,
+                select: of_provider((guid, group)),
                 events: 0,
                 bytes: 0,
                 decoded: 0,
@@ -181,6 +194,12 @@ impl ProvidersBuilder {
         if left > 0 {
             reduced.push(format!("Events: {} of events left out, with the fewest events.", Several(left, "kind")));
         }
+        let mut all_samples: Vec<_> =
+            all.providers.iter_mut().flat_map(|provider| &mut provider.kinds).map(|kind| &mut kind.samples).collect();
+        let without = samples::limit(&mut all_samples);
+        if without > 0 {
+            reduced.push(format!("Events: no event of {} is shown as text.", Several(without, "kind")));
+        }
         all
     }
 }
@@ -205,7 +224,32 @@ fn index(
     }
     let by_event = names::event_of(&header, schemas).map(|(provider, _)| provider);
     let of_provider = names::provider_of(&header, schemas).or(by_event).filter(|name| !name.is_empty()).map(str::to_owned);
-    counted.push((group, of_provider, EventKind { name: name.clone(), schema, events: 0, bytes: 0 }));
+    let select = of_kind(&header, group, schema.and_then(|_| argument(&event.name())));
+    counted.push((
+        group,
+        of_provider,
+        EventKind { name: name.clone(), schema, select, events: 0, bytes: 0, samples: Vec::new() },
+    ));
     indices.insert((group, name, schema), counted.len() - 1);
     (Some(counted.len() - 1), schema.is_some())
+}
+
+/// The options that select the events of a provider or a group.
+fn of_provider(group: Group) -> String {
+    match group {
+        (Some(guid), _) => format!("--provider {guid}"),
+        (None, Some(group)) => format!("--provider \"group {group:#04x}\""),
+        (None, None) => String::new(),
+    }
+}
+
+/// The options that select the events of a kind, by their name if they have a schema.
+fn of_kind(header: &etl::Event<'_>, group: Group, name: Option<String>) -> String {
+    let kind = match (name, header.id().or(header.hook()), header.opcode()) {
+        (Some(name), ..) => format!(" --event {name}"),
+        (None, Some(id), _) => format!(" --id {id}"),
+        (None, None, Some(opcode)) => format!(" --opcode {opcode}"),
+        (None, None, None) => return String::new(),
+    };
+    (of_provider(group) + &kind).trim_start().to_owned()
 }

@@ -2,6 +2,7 @@
 
 use crate::about::About;
 use crate::diagnostics::Diagnostics;
+use crate::files::FilesBuilder;
 use crate::marks::{Marks, MarksBuilder};
 use crate::processes::Processes;
 use crate::providers::{Providers, ProvidersBuilder};
@@ -81,8 +82,9 @@ impl Report {
             top.ask(what, keys, &options.functions);
         }
         let mut stacks = StacksBuilder::new(trace, slots, &options.functions);
-        let mut providers = ProvidersBuilder::new(trace);
+        let mut providers = ProvidersBuilder::new(trace, slots);
         let mut marks = MarksBuilder::new(slots);
+        let mut files = FilesBuilder::new(trace);
         let events = trace.events();
         let is_ordered = events.is_ordered();
         for event in events {
@@ -91,6 +93,7 @@ impl Report {
             stacks.add(&event)?;
             providers.add(&event);
             marks.add(&event);
+            files.add(&event);
         }
         let mut answers = top.finish();
         let by_process = answers.pop();
@@ -110,7 +113,7 @@ impl Report {
             (stacks.finish(&mut reduced), providers.finish(&mut reduced), marks.finish(&mut reduced));
         let diagnostics = Diagnostics::new(trace);
         Ok(Self {
-            about: About::new(trace, slots, &providers, &diagnostics, &tables),
+            about: About::new(trace, slots, (&files, &providers), &diagnostics, &tables),
             start: slots.start.0,
             start_utc: slots.start.rfc3339().to_string(),
             slot_width: slots.width,

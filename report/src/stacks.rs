@@ -139,7 +139,8 @@ impl<'t> StacksBuilder<'t> {
         for frame in stack.iter().rev() {
             let is_module = frame.kind == FrameKind::Module;
             self.stacks.without_function += u64::from(is_module);
-            node = self.child(node, &name(frame), is_module)?;
+            let name = frame.qualified().or_else(|| frame.module_name().map(Cow::Borrowed));
+            node = self.child(node, &name.unwrap_or(Cow::Borrowed("(unknown address)")), is_module)?;
             for function in frame.inlined.iter().rev() {
                 node = self.child(node, &function.name, false)?;
             }
@@ -260,15 +261,5 @@ fn add_to(slots: &mut Vec<u64>, slot: u64, count: u64) {
         slots[at + 1] += count;
     } else {
         slots.splice(at..at, [slot, count]);
-    }
-}
-
-/// The name of a frame: module and function, the module, or what is not known.
-fn name(frame: &Frame) -> Cow<'_, str> {
-    match (frame.module_name(), &frame.function) {
-        (Some(module), Some(function)) => Cow::Owned(format!("{module}!{function}")),
-        (None, Some(function)) => Cow::Borrowed(function),
-        (Some(module), None) => Cow::Borrowed(module),
-        (None, None) => Cow::Borrowed("(unknown address)"),
     }
 }

@@ -1,5 +1,6 @@
 //! Answers to questions, as tables.
 
+use crate::files::argument;
 use crate::text::{digits, shortened};
 use etw_layouts_answers::top::{Answer, Unit, Value, What};
 use etw_layouts_trace::etl::text::{Grouped, Several};
@@ -32,6 +33,8 @@ pub struct Table {
     pub unknown: Vec<usize>,
     /// Number of events from which the answer is computed.
     pub relevant: u64,
+    /// The options of `etw etl events` that select these events; empty if any event is one.
+    pub select: String,
     /// The largest rows.
     pub rows: Vec<Row>,
     /// Number of further rows, whose amounts are only in the totals.
@@ -138,6 +141,7 @@ impl Table {
             main: what.main(),
             unknown: answer.unknown.clone(),
             relevant: answer.relevant,
+            select: select(&answer.relevant_events),
             rows,
             more_rows: others.len(),
             others: answer.sum(others),
@@ -146,6 +150,11 @@ impl Table {
             notes: answer.notes.iter().map(|note| Note { note: note.note, count: note.count }).collect(),
         }
     }
+}
+
+/// The options that select events by name.
+fn select(names: &[String]) -> String {
+    names.iter().filter_map(|name| Some(format!("--event {}", argument(name)?))).collect::<Vec<_>>().join(" ")
 }
 
 fn unit(unit: Unit) -> &'static str {

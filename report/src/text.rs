@@ -9,13 +9,18 @@ const MAX: usize = 240;
 /// A text with escapes for control characters, invisible characters and characters that change the writing direction. A long text is cut, and its
 /// whole length is stated.
 pub fn shortened(text: &str) -> String {
+    shortened_to(text, MAX)
+}
+
+/// The same with another maximum length, in bytes of JSON.
+pub fn shortened_to(text: &str, max: usize) -> String {
     // Most names need no change.
-    if json_size(text) <= MAX && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+    if json_size(text) <= max && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return text.to_owned();
     }
     let (mut short, mut size) = (String::new(), 0);
     for char in text.chars() {
-        if size >= MAX {
+        if size >= max {
             let _ = write!(short, "… ({} characters)", text.chars().count());
             break;
         }

@@ -1,11 +1,10 @@
 //! The page of the explorer: one file with its program, which opens from disk and cannot reach a network.
 
-use crate::{Error, assets};
+use crate::{Error, assets, frame};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
 use wasm_bindgen_cli_support::Bindgen;
@@ -46,22 +45,12 @@ pub fn page(program: &Path) -> Result<String, Error> {
         return Err("the script of the worker would end its element".into());
     }
     let (style, script) = (STYLE.concat(), format!("{}\n{}", assets::SCRIPT, SCRIPT.concat()));
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
-    // The worker inherits this policy. `wasm-unsafe-eval` allows to compile WebAssembly, and nothing else.
-    let policy = format!(
-        "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; style-src {}; base-uri 'none'; form-action 'none'",
-        hash(&script),
-        hash(&style)
-    );
-    Ok(format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>ETW explorer</title><style>{style}</style></head>\n\
-         <body>{}\
+    let body = format!(
+        "<body>{}\
          <script type=\"text/plain\" id=\"worker\">{worker}</script>\
-         <script type=\"text/plain\" id=\"program\">{packed}</script>\n\
-         <script>{script}</script></body></html>\n",
+         <script type=\"text/plain\" id=\"program\">{packed}</script>",
         include_str!("../../explorer/page/index.html")
-    ))
+    );
+    // The worker inherits the policy. `wasm-unsafe-eval` allows to compile WebAssembly, and nothing else.
+    Ok(frame::page("ETW explorer", &style, &script, &body, (" 'wasm-unsafe-eval'", "worker-src blob:; ")))
 }

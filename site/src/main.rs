@@ -7,6 +7,8 @@
 mod assets;
 mod documents;
 mod explorer;
+#[path = "../../report/src/frame.rs"]
+mod frame;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -73,7 +73,7 @@ impl Stated {
 }
 
 /// Reason why a CodeView record of an image's debug directory does not identify a program database.
-#[cfg(feature = "store")]
+#[cfg(feature = "image")]
 pub(crate) enum Unnamed {
     /// The record is of a kind that identifies no PDB.
     Kind,
@@ -99,7 +99,7 @@ impl ImageFile {
     }
 }
 
-#[cfg(feature = "store")]
+#[cfg(feature = "image")]
 impl Pdb {
     /// The program database of a CodeView record: `RSDS`, GUID, age and path, or `NB10`, offset, time stamp, age and path.
     pub(crate) fn from_codeview(record: &[u8]) -> Result<Pdb, Unnamed> {
@@ -122,7 +122,7 @@ impl Pdb {
 }
 
 /// The file name in a NUL-terminated path, which may be a path on the machine that linked the image.
-#[cfg(feature = "store")]
+#[cfg(feature = "image")]
 fn name(path: &[u8]) -> Result<String, Unnamed> {
     let end = path.iter().position(|&byte| byte == 0).ok_or_else(|| Unnamed::Damaged("unterminated path".to_owned()))?;
     let path = String::from_utf8_lossy(&path[..end]);

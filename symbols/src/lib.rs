@@ -4,7 +4,8 @@
 //!   of the same facts, and [`images`] tables of kernel images with offsets of some members and addresses of variables.
 //!   [`read()`] detects the format.
 //! - `pdb::Functions` finds the functions and source lines at addresses of an image (feature `functions`), and [`pdb::annotations`] texts in the source.
-//! - `image` identifies the PDB of a kernel image and reads the exports of images, and `store` finds both along a symbol path (feature `store`).
+//! - `image` identifies the PDB of a kernel image and reads the exports of images (feature `image`), and `store` finds both along a symbol path
+//!   (feature `store`).
 //! - [`mod@compare`] verifies definitions against them, fact by fact.
 //!
 //! Offsets and sizes are in bytes; bit positions count from the least significant bit of the unit. This crate does not compute
@@ -21,11 +22,12 @@ mod load;
 mod model;
 mod names;
 mod read;
+mod reason;
 mod spelling;
 mod wanted;
 
 pub mod compare;
-#[cfg(feature = "store")]
+#[cfg(feature = "image")]
 pub mod image;
 pub mod images;
 pub mod isf;
@@ -42,6 +44,7 @@ pub use model::{
     TypeFacts, Types,
 };
 pub use read::{Error, Symbols, globals, read};
+pub use reason::Reason;
 pub use snapshot::Snapshot;
 pub use uuid::Uuid;
 pub use wanted::Wanted;

@@ -24,7 +24,8 @@ mod search;
 #[cfg(feature = "download")]
 mod server;
 
-pub use error::{Error, PathError, Reason, Tried};
+pub use crate::reason::Reason;
+pub use error::{Error, PathError, Tried};
 
 use crate::identity::{ImageFile, Pdb};
 use crate::image::Exports;

@@ -26,6 +26,8 @@ pub struct Answer {
     /// Number of events of the trace from which the answer is computed, whether the filter matches them or not. If there are none, the trace
     /// cannot answer the question: see [`What::needs`].
     pub relevant: u64,
+    /// The names of these events, such as `DiskIo/Read`, in their order; empty for [`What::Events`].
+    pub relevant_events: Vec<String>,
     /// Number of all events of the trace.
     pub events: u64,
     /// The measures that no event of the trace states, by their indices in [`What::measures`]. Their amounts are 0 in all rows, and

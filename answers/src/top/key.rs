@@ -282,10 +282,10 @@ impl<'t> Keys<'t> {
         Ok(KeyValue::text(names.join(";")))
     }
 
-    /// The name of a frame, which is counted if its function is not known.
+    /// Module and function of a frame, module and offset, or the address. A frame whose function is not known is counted.
     fn function(&mut self, frame: &Frame) -> String {
         self.without_function += u64::from(frame.kind == FrameKind::Module);
-        function(frame)
+        frame.qualified().unwrap_or_else(|| frame.label()).into_owned()
     }
 }
 
@@ -293,19 +293,11 @@ impl<'t> Keys<'t> {
 const NO_STACK: &str = "(no call stack)";
 
 /// The name of an event. Another provider that has the name of an event class of the kernel is not this class.
-fn event_name(event: &Event<'_>) -> String {
+pub(super) fn event_name(event: &Event<'_>) -> String {
     let (header, schemas) = (event.header(), event.schemas());
     let Some((provider, name)) = names::event_of(&header, schemas) else { return names::identity(&header, schemas) };
     match names::other_than_class(&header, provider, schemas) {
         Some(source) => format!("{provider}/{name} ({source})"),
         None => format!("{provider}/{name}"),
-    }
-}
-
-/// The name of a frame: module and function, module and offset, or the address.
-fn function(frame: &Frame) -> String {
-    match (frame.module_name(), &frame.function) {
-        (Some(module), Some(function)) => format!("{module}!{function}"),
-        _ => frame.label().into_owned(),
     }
 }

@@ -1,13 +1,13 @@
 //! Sums of amounts by the values of keys.
 
 use super::answer::{Answer, Note, Row};
-use super::key::{Key, KeyValue, Keys, Subject};
+use super::key::{Key, KeyValue, Keys, Subject, event_name};
 use super::slots;
 use super::spans::Spans;
 use super::what::What;
 use crate::functions::Functions;
 use etw_layouts_trace::etl::{self, Filter};
-use etw_layouts_trace::{Error, Event, EventKind, Trace};
+use etw_layouts_trace::{Error, Event, EventKind, Trace, kind};
 use std::collections::{BTreeMap, HashMap};
 
 /// Adds the amounts of the events that answer a question.
@@ -37,6 +37,8 @@ pub(super) struct Sums<'t, 'f> {
     /// Number of slots with amounts in all rows.
     row_slots: usize,
     relevant: u64,
+    /// The kinds of the relevant events, with their names.
+    events: Vec<(EventKind, String)>,
     /// The time of the events that the question needs.
     spans: Spans<'f>,
     unknown: Vec<usize>,
@@ -67,6 +69,7 @@ impl<'t, 'f> Sums<'t, 'f> {
             total_slots,
             row_slots: 0,
             relevant: 0,
+            events: Vec::new(),
             spans: Spans::new(trace, &[]),
             unknown,
             notes,
@@ -92,6 +95,11 @@ impl<'t, 'f> Sums<'t, 'f> {
     pub fn count_relevant(&mut self, event: &Event<'t>) {
         self.relevant += 1;
         self.spans.add(event);
+        // Any event answers this question.
+        let kind = if self.what == What::Events { None } else { kind(&event.header()) };
+        if let Some(kind) = kind.filter(|kind| self.events.iter().all(|(known, _)| known != kind)) {
+            self.events.push((kind, event_name(event)));
+        }
     }
 
     /// Adds amounts of a subject, if the filter of its file matches the event and the process and thread of the subject. Returns the index of the row.
@@ -174,7 +182,7 @@ impl<'t, 'f> Sums<'t, 'f> {
         self.unknown.extend(measures);
     }
 
-    pub fn into_answer(mut self, trace: &Trace, duration: u64, events: u64) -> Answer {
+    pub fn into_answer(mut self, trace: &Trace, duration: u64, all_events: u64) -> Answer {
         // Each event is in one session, but what happened once can be in several.
         if self.what != What::Events {
             self.note(
@@ -183,11 +191,14 @@ impl<'t, 'f> Sums<'t, 'f> {
             );
         }
         self.note("frames in images whose functions are not known", self.values.without_function);
-        let Self { what, keys, mut rows, totals, total_slots, relevant, unknown, notes, .. } = self;
+        let Self { what, keys, mut rows, totals, total_slots, relevant, events, unknown, notes, .. } = self;
         let main = what.main();
         rows.sort_unstable_by(|a, b| {
             b.amounts[main].cmp(&a.amounts[main]).then_with(|| b.amounts.cmp(&a.amounts)).then_with(|| a.keys.cmp(&b.keys))
         });
+        let mut relevant_events: Vec<_> = events.into_iter().map(|(_, name)| name).collect();
+        relevant_events.sort_unstable();
+        relevant_events.dedup();
         let notes = notes.into_iter().map(|(note, count)| Note { note, count }).collect();
         Answer {
             what,
@@ -198,7 +209,8 @@ impl<'t, 'f> Sums<'t, 'f> {
             duration,
             sessions: trace.sessions().len(),
             relevant,
-            events,
+            relevant_events,
+            events: all_events,
             unknown,
             notes,
         }

@@ -9,9 +9,10 @@ use crate::selection::Wanted;
 use clap::builder::PossibleValuesParser;
 use etw_layouts_answers::timeline::{Counts, Entry, Field, Form, KINDS, Participant, Timeline, Value};
 use etw_layouts_cli::{Error, csv_cell};
-use etw_layouts_etl::names;
+use etw_layouts_etl::{Uuid, names};
+use etw_layouts_trace::Event;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
 
 /// List what happened in trace files, one line for each thing: time (UTC), host, process, and a sentence; with several files also file. Exit with status 1
@@ -132,6 +133,7 @@ fn print(args: &Args, opened: &mut Opened, out: &mut Output) -> Result<Summary, 
     };
     lines.head(out)?;
     let (mut timeline, mut summary) = (Timeline::new(trace, &kinds), Summary::default());
+    let mut providers = Providers::default();
     let events = trace.events();
     if !events.is_ordered() {
         files[0].note("buffers are so far out of order that only parts are sorted".into(), out);
@@ -140,7 +142,12 @@ fn print(args: &Args, opened: &mut Opened, out: &mut Output) -> Result<Summary, 
         let event = event?;
         let is_wanted = event.matches(&filters[event.file_index()]);
         summary.events += u64::from(is_wanted);
-        let Some(entry) = timeline.entry(&event, is_wanted)? else { continue };
+        let Some(entry) = timeline.entry(&event, is_wanted)? else {
+            if is_wanted && summary.entries == 0 {
+                providers.add(&event);
+            }
+            continue;
+        };
         summary.entries += 1;
         lines.entry(&entry, trace.files()[entry.file].name(), out)?;
         // A later version of an event has more fields.
@@ -152,6 +159,9 @@ fn print(args: &Args, opened: &mut Opened, out: &mut Output) -> Result<Summary, 
         }
     }
     summary.add(&timeline.counts());
+    if summary.entries == 0 {
+        (summary.providers, summary.of_other_providers) = providers.largest();
+    }
     Ok(summary)
 }
 
@@ -286,12 +296,70 @@ struct Summary {
     not_created: u64,
     /// Requests to create a file whose end is not in the trace.
     not_ended: u64,
+    /// If there are no entries, the providers with the most events, and their number of events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    providers: Vec<ProviderCount>,
+    /// The number of events of other providers.
+    #[serde(skip_serializing_if = "is_zero")]
+    of_other_providers: u64,
+}
+
+/// The number of events of a provider.
+#[derive(Serialize)]
+struct ProviderCount {
+    provider: String,
+    events: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Counts events by provider.
+#[derive(Default)]
+struct Providers {
+    /// By GUID, or group of kernel events without one.
+    counts: HashMap<(Option<Uuid>, Option<u16>), (String, u64)>,
+    others: u64,
+}
+
+/// Maximum number of providers that are counted, and that are listed.
+const MAX_COUNTED: usize = 4096;
+const MAX_LISTED: usize = 8;
+
+impl Providers {
+    fn add(&mut self, event: &Event<'_>) {
+        let header = event.header();
+        let provider = header.provider();
+        let key = (provider, header.hook().filter(|_| provider.is_none()).map(|hook| hook >> 8));
+        if self.counts.len() >= MAX_COUNTED && !self.counts.contains_key(&key) {
+            self.others += 1;
+            return;
+        }
+        let name = || match (names::provider_of(&header, event.schemas()), key) {
+            (Some(name), _) => name.to_owned(),
+            (None, (Some(guid), _)) => guid.to_string(),
+            (None, (None, Some(group))) => format!("group {group:#04x}"),
+            (None, (None, None)) => "no provider".to_owned(),
+        };
+        self.counts.entry(key).or_insert_with(|| (name(), 0)).1 += 1;
+    }
+
+    /// The providers with the most events, and the number of events of the others.
+    fn largest(self) -> (Vec<ProviderCount>, u64) {
+        let mut all: Vec<_> = self.counts.into_values().collect();
+        all.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let others = all.iter().skip(MAX_LISTED).map(|(_, count)| count).sum::<u64>() + self.others;
+        all.truncate(MAX_LISTED);
+        (all.into_iter().map(|(provider, events)| ProviderCount { provider, events }).collect(), others)
+    }
 }
 
 impl Summary {
     fn add(&mut self, counts: &Counts) {
         let Counts { left_out, without_schema, repeated, not_created, not_ended, .. } = counts.clone();
-        *self = Self { left_out, without_schema, repeated, not_created, not_ended, ..*self };
+        (self.left_out, self.without_schema, self.repeated) = (left_out, without_schema, repeated);
+        (self.not_created, self.not_ended) = (not_created, not_ended);
     }
 }
 
@@ -311,6 +379,15 @@ impl Display for Summary {
         ] {
             if count > 0 {
                 write!(f, "; {} {what} not listed", Several(count, "event"))?;
+            }
+        }
+        if !self.providers.is_empty() {
+            f.write_str("; events by provider, which `etw etl events` prints:")?;
+            for (index, ProviderCount { provider, events }) in self.providers.iter().enumerate() {
+                write!(f, "{} {} {}", if index > 0 { "," } else { "" }, Grouped(*events), Escaped(provider))?;
+            }
+            if self.of_other_providers > 0 {
+                write!(f, ", {} others", Grouped(self.of_other_providers))?;
             }
         }
         Ok(())

@@ -1,10 +1,6 @@
 // Uses the page of the explorer as a reader does.
 let blob = null;
 const at = (id) => document.getElementById(id);
-const until = async (is) => {
-  for (let n = 0; n < 6000 && !is(); n++) await wait(10);
-  if (!is()) throw new Error('not in time: ' + is);
-};
 const idle = () => until(() => !document.body.classList.contains('busy'));
 const give = async (...files) => {
   const data = new DataTransfer();

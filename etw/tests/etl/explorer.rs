@@ -25,6 +25,7 @@ fn readers_can_do_their_tasks_without_a_network() {
     tasks.with_call_stacks();
     tasks.with_schemas();
     tasks.damaged();
+    tasks.hostile();
     tasks.without_a_network();
     tasks.axe();
 }
@@ -98,7 +99,7 @@ impl Tasks {
              await filter('event=PerfInfo/SampleProf');
              const counts = at('filter-result').textContent;
              let frames = 0;
-             for (let index = 0; index < 50 && frames === 0; index++) {
+             for (let index = 0; index < 50 && frames < 4; index++) {
                  await select(index);
                  frames = at('detail').querySelectorAll('.stack li').length;
              }
@@ -153,6 +154,25 @@ impl Tasks {
             refused[3].as_str().is_some_and(|fault| fault.contains("nothing.etl: not a trace file: only 7 bytes")),
             "{refused}"
         );
+    }
+
+    /// Names of a hostile trace are text in the report, in the table of events and in an event: none becomes an element, and none changes the direction of text.
+    fn hostile(&self) {
+        let file = self.folder.file("hostile.etl", crate::report::long());
+        let found = self.run(
+            &[&file],
+            "const state = () => [document.querySelectorAll('img, #report script, #events script').length, /[\\u202e\\u2028]/.test(document.body.textContent)];
+             for (const one of document.querySelectorAll('.whole button')) one.click();
+             const report = [at('report').textContent.includes('a'.repeat(20000)), ...state()];
+             await show('events');
+             await filter('event=Image/Load');
+             await select(1);
+             const image = [at('detail').textContent.includes('<img src=x onerror=alert(1)>\\\\u{202e}\\\\u{2028}.dll'), ...state()];
+             await filter('provider=Process');
+             await select(0);
+             return [report, image, [at('detail').textContent.includes('</script>'), ...state()], globalThis.wrong ?? null];",
+        );
+        assert_eq!(found, value!([[true, 0, false], [true, 0, false], [true, 0, false], null]));
     }
 
     /// Nothing that a script of the page can do reaches a network; each attempt is made, and none arrives.

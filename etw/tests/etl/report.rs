@@ -172,6 +172,84 @@ fn numbers_are_those_of_the_other_commands() {
     }
 }
 
+/// The options of a command, without quotes.
+fn options(select: &Value) -> Vec<String> {
+    let parts = select.as_str().unwrap().split('"').enumerate();
+    parts
+        .flat_map(|(index, part)| match index % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+/// The options of each table, provider and kind of events select as many events as it states, and the text of an event is that of `etl events`.
+#[test]
+fn commands_select_the_events() {
+    let folder = Folder::new("report-commands");
+    for (name, trace) in [("all", top::trace()), ("hostile", long())] {
+        let file = folder.file(&format!("{name}.etl"), trace);
+        let report = report(&[&file]);
+        assert_eq!(report["about"]["arguments"], file);
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let selected = |select: &Value| {
+            let words = options(select);
+            let words: Vec<_> = words.iter().map(String::as_str).collect();
+            let (_, out, err) = run(&[&["stat", "--format", "json"], &words[..], &[&file]].concat());
+            json(&out).first().unwrap_or_else(|| panic!("{words:?}: {err}"))["events"].clone()
+        };
+        for table in list(&report["tables"]) {
+            assert_eq!(selected(&table["select"]), table["relevant"], "{name} {}: {}", table["what"], table["select"]);
+        }
+        for provider in list(&report["providers"]["providers"]) {
+            assert_eq!(selected(&provider["select"]), provider["events"], "{name} {}", provider["select"]);
+            for kind in list(&provider["kinds"]) {
+                assert_eq!(selected(&kind["select"]), kind["events"], "{name} {}", kind["select"]);
+                let samples = list(&kind["samples"]);
+                assert_eq!(samples.len() as u64, kind["events"].as_u64().unwrap().min(3), "{name} {kind}");
+                if kind["name"] == "EventTraceEvent/Header" {
+                    // `etl events` also prints the parts of its structure.
+                    continue;
+                }
+                let words = options(&kind["select"]);
+                let words: Vec<_> = words.iter().map(String::as_str).collect();
+                let (_, out, _) = run(&[&["events", "--order", "time", "--payload", "fields"], &words[..], &[&file]].concat());
+                for (sample, line) in samples.iter().zip(out.lines().skip(1)) {
+                    let text = sample["text"].as_str().unwrap();
+                    let start: String = text.chars().take(100).take_while(|c| *c != '…').collect();
+                    assert!(line.contains(&start), "{name} {text}: {line}");
+                }
+            }
+        }
+    }
+}
+
+/// The first sentences state missing buffers, and files of different times with the times of each.
+#[test]
+fn what_is_missing_is_at_the_top() {
+    let folder = Folder::new("report-missing");
+    let mut bytes = crate::trace();
+    // BuffersWritten.
+    bytes[0x68 + 0x24..][..4].copy_from_slice(&5_u32.to_le_bytes());
+    let about = &report(&[&folder.file("missing.etl", bytes)])["about"];
+    assert_eq!((&about["buffers_missing"], &about["warnings"]), (&json!(3), &json!([1, 2])), "{about}");
+    assert!(about["sentences"][1].as_str().unwrap().starts_with("3 buffers are missing from the files"), "{about}");
+    let later = |days: i64| {
+        let start = crate::START + days * 864_000_000_000;
+        let log = etw_layouts_etl::LogFile {
+            start_time: start,
+            boot_time: start - 1,
+            ..etw_layouts_etl::LogFile::new(&crate::PRODUCER)
+        };
+        folder.file(&format!("{days}.etl"), crate::trace_of(log))
+    };
+    let report = report(&[&later(30), &later(0), &later(1)]);
+    let first = report["about"]["sentences"][1].as_str().unwrap();
+    assert!(first.contains("none has an event from 2020-07-30 07:06:19 to 2020-08-28 07:06:19"), "{first}");
+    assert_eq!(report["about"]["files"][1]["first_utc"], "2020-07-29T07:06:19.7984240Z");
+    assert_eq!(report["about"]["warnings"][0], 1);
+}
+
 /// The call stacks have all samples, in the slots of their times. Slots are computed here from ticks, without the program.
 #[test]
 fn call_stacks_have_all_samples() {

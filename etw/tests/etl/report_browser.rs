@@ -78,7 +78,8 @@ fn a_selection_and_the_flame_graph() {
         key('Home', true);
         said.push([all, functions()]);
         key('Escape');
-        said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('(20'), document.body.textContent.includes('\\u202e'));
+        for (const one of document.querySelectorAll('.whole button')) one.click();
+        said.push(document.querySelectorAll('img, .etw-report script').length, document.body.textContent.includes('a'.repeat(20000)), document.body.textContent.includes('\\u202e'));
         return said;";
     let said = browser.open(&page, Look::DESKTOP).run(&format!("{READY}{script}"));
     let total = |count: i64| format!("total{count}{count}100 %");

@@ -90,6 +90,10 @@ fn text_and_selection() {
     assert!(status == 2 && err.contains("--form ecs and --form ocsf are forms of JSON; add --format json"), "{err}");
     let (status, out, _) = run(&["timeline", &file, "/no/such.etl"]);
     assert!(status == 2 && out.lines().count() == 7, "{out}");
+    // Without entries, the summary states what the file has.
+    let nothing = folder.file("nothing.etl", crate::trace());
+    let (_, _, err) = run(&["timeline", &nothing]);
+    assert!(err.contains("0 entries; events by provider, which `etw etl events` prints: "), "{err}");
     // The entries of two files are in one order of time.
     let other = folder.file("b.etl", writer_of_hooks(&[(15, 0x060C, 2, connection(9))]).finish(START).unwrap().into_inner());
     let (_, out, _) = run(&["timeline", "--kind", "process_started", "--kind", "connection_made", &file, &other]);

@@ -2,13 +2,7 @@
 'use strict';
 (() => {
   const at = (id) => document.getElementById(id);
-  const make = (tag, properties, ...inside) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...inside);
-    return element;
-  };
-  const grouped = (number) => number.toLocaleString('en-US');
-  const several = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
+  const { make, grouped, several } = etwElements;
   const hex = (number, width) => '0x' + number.toString(16).padStart(width, '0');
   // Characters that change the direction of text or cannot be seen, as escapes.
   const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);

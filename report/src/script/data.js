@@ -24,6 +24,18 @@
       return sums;
     };
     view.time = (slot) => slot * data.slot_width;
+    // The command that lists events, with the selected time.
+    const first = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{7})Z$/.exec(data.start_utc);
+    const utc = (time) => {
+      const units = BigInt(first[2]) + BigInt(Math.round(time)), part = units % 10000000n;
+      const start = new Date(Date.parse(`${first[1]}Z`) + Number(units / 10000000n) * 1000).toISOString();
+      return `${start.slice(0, 19)}.${String(part).padStart(7, "0")}Z`;
+    };
+    view.command = (name, words = "") => {
+      const [from, to] = view.range ?? [];
+      const times = view.range && first ? ` --from ${utc(view.time(from))} --to ${utc(view.time(to + 1) - 1)}` : "";
+      return `etw etl ${name}${words && ` ${words}`}${times} ${data.about.arguments}`;
+    };
     view.words = () => {
       if (!view.range) return "whole trace";
       const [from, to] = view.range;

@@ -11,6 +11,13 @@
     return element;
   };
   const traced = (text) => make("bdi", {}, text);
+  // A text that can be long: its start, and a button that shows the whole.
+  const whole = (text) => {
+    if (text.length <= 160) return traced(text);
+    const part = make("span", { className: "words whole" }, traced(`${text.slice(0, 120)}…`), " ");
+    part.append(button(`Show ${grouped(text.length)} characters`, () => part.replaceChildren(traced(text))));
+    return part;
+  };
   const labelled = (element, label, role) => {
     if (role) element.setAttribute("role", role);
     element.setAttribute("aria-label", label);
@@ -19,13 +26,25 @@
   // A part that may be wider than the screen. It scrolls on its own, also by keyboard.
   const scrolled = (label, ...inside) => labelled(make("div", { className: "scroll", tabIndex: 0 }, ...inside), label, "region");
   const button = (text, act) => make("button", { type: "button", onclick: act }, text);
+  // A command that can be copied.
+  const command = (text) => {
+    const code = make("code", {}, text);
+    const copy = button("Copy", async () => {
+      getSelection().selectAllChildren(code);
+      try { await navigator.clipboard.writeText(text); } catch { document.execCommand("copy"); }
+      copy.textContent = "Copied";
+      setTimeout(() => { copy.textContent = "Copy"; }, 2000);
+    });
+    return make("div", { className: "command" }, code, labelled(copy, `Copy ${text}`));
+  };
 
   const grouped = (number) => number.toLocaleString("en");
   const several = (count, noun, plural = `${noun}s`) => `${grouped(count)} ${count === 1 ? noun : plural}`;
   const decimals = (number, most) => number.toLocaleString("en", { maximumFractionDigits: most });
   // Amounts of time are in units of 100 ns.
+  const DAY = 864e9;
   const milliseconds = (time) => decimals(time / 1e4, time >= 1e6 ? 0 : 3);
-  const seconds = (time, most = 3) => `${decimals(time / 1e7, most)} s`;
+  const seconds = (time, most = 3) => Math.abs(time) < 2 * DAY ? `${decimals(time / 1e7, most)} s` : `${decimals(time / DAY, 2)} days`;
   const size = (bytes) => {
     const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), 5);
     return power ? `${decimals(bytes / 1024 ** power, 1)} ${["", "KiB", "MiB", "GiB", "TiB", "PiB"][power]}` : `${bytes} B`;

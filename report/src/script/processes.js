@@ -20,22 +20,24 @@
       return draw("svg", { class: "life", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
         draw("rect", { class: "all", width: 100, height: 10 }), draw("rect", { x: Math.min(from, 99), width: Math.max(to - from, 1), height: 10 }));
     };
+    const parentOf = ({ parent, parent_id: id }) => parent === null ? id === null ? "not stated" : String(id) : make("span", {}, traced(all[parent].image ?? "unknown image"), ` (${all[parent].id})`);
+    const userOf = ({ user, user_name: name }) => user === null ? "not stated" : make("span", { className: "user", title: user }, traced(name ?? user));
     const rows = order.map(([index, depth]) => {
       const one = all[index], name = make("span", { className: "branch" }, traced(one.image ?? "unknown image"));
       name.style.paddingLeft = `${Math.min(depth, 12) * 0.9}rem`;
-      const start = one.start === null ? "not in the trace" : one.start < 0 ? `${seconds(-one.start)} before` : seconds(one.start);
-      const end = one.end !== null ? seconds(one.end) : one.has_ended ? "not in the trace" : "";
-      return [name, String(one.id), start, end, life(one), "", one.exit_status === null ? "" : `0x${one.exit_status.toString(16)}`, traced(one.command_line ?? "")];
+      const start = one.start === null ? "–" : one.start < 0 ? `${seconds(-one.start)} before` : seconds(one.start);
+      const end = one.end !== null ? seconds(one.end) : one.has_ended ? "–" : "";
+      return [name, String(one.id), "", whole(one.command_line ?? ""), userOf(one), start, end, life(one), one.exit_status === null ? "" : `0x${one.exit_status.toString(16)}`, parentOf(one)];
     });
-    const element = table("Processes", ["process", "ID", "start", "end", "lifetime", "events", "exit status", "command line"], rows, [1, 5]);
+    const element = table("Processes", ["process", "ID", "events", "command line", "user", "start", "end", "lifetime", "exit status", "parent"], rows, [1, 2]);
     const lines = [...element.tBodies[0].rows];
     view.follow(() => order.forEach(([index], row) => {
       const one = all[index], events = !view.range ? one.events : one.slots ? view.sums(one.slots, [false])[0] : null;
       const [from, to] = view.range ? [view.time(view.range[0]), view.time(view.range[1] + 1)] : [-Infinity, Infinity];
       const isAlive = (one.start ?? -Infinity) < to && (one.end ?? (one.has_ended ? -Infinity : Infinity)) >= from;
       lines[row].classList.toggle("away", !isAlive);
-      lines[row].cells[5].textContent = events === null ? "not counted by time" : grouped(events);
+      lines[row].cells[2].textContent = events === null ? "not counted by time" : grouped(events);
     }));
     const note = more ? [make("p", {}, `${several(more, "other process", "other processes")} with fewer events left out.`)] : [];
-    return [make("p", { className: "lead" }, "A process without an end was running when the trace ended. Processes that are not alive in the selected time are grey."), scrolled("Processes", ...folded(element, 25)), ...note];
+    return [make("p", { className: "lead" }, "A process without an end was running when the trace ended; – is a time that the trace does not state. Processes that are not alive in the selected time are grey."), scrolled("Processes", ...folded(element, 25)), ...note];
   };

@@ -49,7 +49,7 @@
     return rows;
   };
   const axis = (data) => {
-    const length = data.slot_width * data.slot_count, steps = [1, 2, 5].flatMap((step) => Array.from({ length: 18 }, (_, power) => step * 10 ** power));
+    const length = data.slot_width * data.slot_count, unit = length < 2 * DAY ? 1 : DAY, steps = [1, 2, 5].flatMap((step) => Array.from({ length: 18 }, (_, power) => unit * step * 10 ** power));
     const step = steps.filter((step) => length / step <= 6).sort((a, b) => a - b)[0] ?? length;
     const line = make("div", { className: "axis" });
     line.setAttribute("aria-hidden", "true");

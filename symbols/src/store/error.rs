@@ -1,6 +1,7 @@
 //! Errors of symbol paths, and of searches for symbol files.
 
 use crate::identity::Pdb;
+use crate::reason::Reason;
 use std::fmt::{self, Display, Formatter};
 
 /// Error of a symbol path, with a remedy.
@@ -47,20 +48,6 @@ pub struct Error {
     pub pdb: Pdb,
     /// Every place searched, in order.
     pub tried: Vec<Tried>,
-}
-
-/// Why a file was not found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Reason {
-    /// No place has the file.
-    NotFound,
-    /// A server, a folder or the operating system refused access.
-    Refused,
-    /// A server did not respond, or reported an error of its own, so it is unknown whether it has the file.
-    Unreachable,
-    /// A file is corrupt, incomplete, too large, or another one.
-    Unusable,
 }
 
 /// A place searched.
