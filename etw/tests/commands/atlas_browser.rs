@@ -240,7 +240,8 @@ impl Atlas {
             assert!(entries.iter().all(|entry| names.contains(entry.structure.as_str())), "{names:?}");
         }
         assert_eq!((&page[0], &page[2]), (&page[1], &json!("#a=1709&b=2004")), "{page}");
-        let wrong = "await until(() => document.getElementById('way').textContent); return document.getElementById('way').textContent;";
+        let wrong =
+            "await until(() => document.getElementById('way').textContent); return document.getElementById('way').textContent;";
         let wrong = self.run("compare.html#a=1.2.3&b=1709", wrong);
         assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("unknown build 1.2.3 for x64;")), "{wrong}");
     }
