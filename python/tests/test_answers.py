@@ -50,7 +50,7 @@ def test_sums(real, what, by):
     assert [f"note: {note['note']} ({note['count']})" for note in found.notes] == [line for line in aside.splitlines() if line.startswith("note")]
     assert len(pandas.DataFrame.from_arrow(found)) == pyarrow.table(found).num_rows == len(lines)
     first = found.rows[0]
-    assert duckdb.sql("SELECT * FROM found").fetchone() == tuple(first.values())
+    assert duckdb.sql("SELECT * FROM found").fetchall()[0] == tuple(first.values())
     # Columns without any value have their type too.
     assert polars.DataFrame(etw.open(real[0]).top(what, by=by, filter={"process": 999_999})).schema == frame.schema
 
