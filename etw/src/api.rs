@@ -10,8 +10,9 @@ use crate::output::{Format, Interrupt, Output, document};
 use crate::program::{self, Cli};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
-use crate::{Error, dump, etl};
+use crate::{Error, Outcome, dump, etl};
 use clap::{CommandFactory, Parser};
+use etw_layouts_dump::Source;
 use etw_layouts_etl::{Decoded, Diagnostic, Event, Filter, LogFile, Schemas};
 #[cfg(feature = "table")]
 use etw_layouts_table::{Batch, Part};
@@ -112,6 +113,26 @@ pub fn command(
         program::Command::Etl(command) if command.has_output() => etl::run(command, Some(&mut out)),
         _ => return Err("the command has no output for a receiver; run the program".into()),
     };
+    kept(result, out)
+}
+
+/// As [`command`], for a command on dumps whose file is physical memory without the headers of a dump: `source` has the bytes by physical address,
+/// and `ranges` are the addresses and sizes that it contains. The file in `args` is only a name.
+///
+/// # Errors
+///
+/// Those of [`command`]; or the memory has no kernel, or one of an unknown build.
+pub fn memory<S: Source>(args: &[OsString], source: S, ranges: &[(u64, u64)], receiver: Box<dyn Write>) -> Result<String, Error> {
+    let words = ["etw", "dump"].map(OsString::from).into_iter().chain(args.iter().cloned());
+    let cli = Cli::try_parse_from(words).map_err(|error| invalid(&error))?;
+    let program::Command::Dump(command) = &cli.command else { return Err("no command on dumps".into()) };
+    let mut out = Output::to(receiver, Format::Json);
+    let result = dump::run_on_memory(command, source, ranges, &mut out);
+    kept(result, out)
+}
+
+/// The lines for standard error, or the error of a command.
+fn kept(result: Result<Outcome, Error>, out: Output) -> Result<String, Error> {
     let asides = out.into_kept();
     match result {
         // The last line for standard error has the reason, unless the receiver failed.

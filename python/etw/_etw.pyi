@@ -1,10 +1,10 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import IO, Any, final
 
 from ._types import Diagnostic, Info, Process
 
-__all__ = ["Batch", "Batches", "Event", "Events", "Trace", "batches", "command", "layout", "program", "structures"]
+__all__ = ["Batch", "Batches", "Event", "Events", "Trace", "batches", "command", "layout", "memory", "program", "structures"]
 
 _Options = list[tuple[str, str]]
 
@@ -158,5 +158,8 @@ def batches(
 ) -> Batches: ...
 def program(args: Sequence[str]) -> int: ...
 def command(args: Sequence[str], file: IO[bytes]) -> list[dict[str, Any]]: ...
+def memory(
+    args: Sequence[str], read: Callable[[int, int], bytes | None], ranges: Sequence[tuple[int, int]], file: IO[bytes]
+) -> list[dict[str, Any]]: ...
 def layout(name: str, build: str, arch: str) -> dict[str, Any] | None: ...
 def structures() -> list[str]: ...

@@ -8,10 +8,12 @@ mod events;
 mod fields;
 mod layouts;
 mod opened;
+mod physical_memory;
 mod source;
 mod trace;
 
 use etw_layouts_cli::api;
+use physical_memory::PythonMemory;
 use pyo3::prelude::*;
 use source::Signals;
 use std::ffi::OsString;
@@ -49,6 +51,27 @@ mod _etw {
         let result = py.detach(|| api::command(&args, Box::new(receiver), interrupt).map_err(|why| why.to_string()));
         if let Some(raised) = signals.end().or_else(|| found.get().map(|raised| raised.clone_ref(py))) {
             return Err(raised);
+        }
+        let asides = result.map_err(|why| error::invalid(py, None, &why))?;
+        source::from_lines(py, &asides)
+    }
+
+    /// As `command`, for a command on dumps whose file is physical memory: `read(address, size)` returns bytes, or `None` for missing ones, and `ranges`
+    /// are the addresses and sizes of the memory. `args` are the words after `etw dump`.
+    #[pyfunction]
+    fn memory(
+        py: Python<'_>,
+        args: Vec<OsString>,
+        read: Py<PyAny>,
+        ranges: Vec<(u64, u64)>,
+        file: Py<PyAny>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let receiver = source::Receiver::new(file);
+        let memory = PythonMemory::new(read, &ranges);
+        let (found, failed) = (receiver.found(), memory.failed());
+        let result = py.detach(|| api::memory(&args, memory, &ranges, Box::new(receiver)).map_err(|why| why.to_string()));
+        if let Some(raised) = failed.get().or(found.get()) {
+            return Err(raised.clone_ref(py));
         }
         let asides = result.map_err(|why| error::invalid(py, None, &why))?;
         source::from_lines(py, &asides)
