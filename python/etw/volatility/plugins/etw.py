@@ -37,6 +37,11 @@ class _Plugin(interfaces.plugins.PluginInterface):
                 description="Build of the kernel, such as 10.0.19041.1415, if its PDB is not that of an examined build",
                 optional=True,
             ),
+            requirements.StringRequirement(
+                name="symbols",
+                description="Symbols of the kernel, as a PDB or an ISF table, if the addresses of its variables are not built in",
+                optional=True,
+            ),
         ]
 
     def run(self) -> renderers.TreeGrid:
@@ -48,12 +53,8 @@ class _Plugin(interfaces.plugins.PluginInterface):
     def physical(self) -> interfaces.layers.DataLayerInterface:
         """The layer of physical memory."""
         layer = self.context.layers[self.config["primary"]]
-        while isinstance(layer, interfaces.layers.TranslationLayerInterface) and layer.metadata.get("mapped", None) is None:
-            name = layer.config.get("memory_layer")
-            if name is None:
-                break
-            layer = self.context.layers[name]
-        return layer
+        # A layer of virtual memory names the layer below it.
+        return self.context.layers[layer.config["memory_layer"]] if "memory_layer" in layer.config else layer
 
     def command(self, *words: str) -> list[dict[str, Any]]:
         """The lines of a command on crash dumps, with this memory as the dump."""
@@ -72,7 +73,7 @@ class _Plugin(interfaces.plugins.PluginInterface):
                 there = error.invalid_address - address
                 return layer.read(address, there) if 0 < there < size else None
 
-        options = ["--build", self.config["build"]] if self.config.get("build") else []
+        options = [word for name in ("build", "symbols") if self.config.get(name) for word in (f"--{name}", self.config[name])]
         with tempfile.SpooledTemporaryFile(max_size=16 << 20) as file:
             try:
                 notes = _etw.memory([*words, "--format", "json", *options, "memory"], read, ranges, file)
