@@ -126,7 +126,7 @@ impl<S: Source> MemoryDump<S> {
         let mut pages = 0;
         while at < end && pages < MAPPED {
             let (is_mapped, size) = self.mapping(Address(at)).map_err(Error::Read)?;
-            let next = at - at % size + size;
+            let next = (at - at % size).saturating_add(size);
             if !is_mapped {
                 at = next;
                 continue;

@@ -14,6 +14,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::{env, fs, io};
+use test_support::kernels::module;
 use test_support::kernels::plan::Plan;
 use test_support::memory_dumps::{Paging, System};
 use test_support::pe;
@@ -23,7 +24,7 @@ use test_support::pe;
 const BUILDS: [([u32; 3], Arch, Paging); 8] = [
     ([6, 1, 7601], Arch::X86, Paging::Two),
     ([10, 0, 10240], Arch::X86, Paging::Pae),
-    ([6, 1, 7601], Arch::X64, Paging::Four),
+    ([10, 0, 17763], Arch::X64, Paging::Four),
     ([10, 0, 14393], Arch::X64, Paging::Four),
     ([10, 0, 19041], Arch::X64, Paging::Four),
     ([10, 0, 22000], Arch::X64, Paging::Five),
@@ -67,7 +68,7 @@ fn made(number: [u32; 3], arch: Arch, paging: Paging) -> Made {
         let is_known = match arch {
             Arch::X86 => true,
             Arch::X64 => seen.pdb.is_some() && seen.globals().count() > 3,
-            Arch::Arm64 => seen.pdb.is_some(),
+            Arch::Arm64 => seen.image.is_some(),
         };
         seen.build.number == number && seen.arch == arch && is_known
     });
@@ -75,9 +76,12 @@ fn made(number: [u32; 3], arch: Arch, paging: Paging) -> Made {
     let mut plan = Plan::of(seen.build, arch);
     let mut globals = std::mem::take(&mut plan.kit.globals);
     let has_facts = arch == Arch::X64;
-    let places: BTreeMap<_, _> = match has_facts {
-        true => seen.globals().collect(),
-        false => globals.iter().zip(1..).map(|((name, _), index)| (*name, 0x4000 * index)).collect(),
+    let base = module(arch).0;
+    let places: BTreeMap<_, _> = match arch {
+        // Up to 6.1, lists refer to variables, so they stay where they are, after the image.
+        Arch::X86 => globals.iter().map(|(name, at)| (*name, at - base)).collect(),
+        Arch::X64 => seen.globals().collect(),
+        Arch::Arm64 => globals.iter().zip(1..).map(|((name, _), index)| (*name, 0x4000 * index)).collect(),
     };
     globals.retain(|(name, _)| places.contains_key(name));
     let (machine, name) = match arch {
@@ -88,12 +92,15 @@ fn made(number: [u32; 3], arch: Arch, paging: Paging) -> Made {
     let (guid, age) = seen.pdb.map_or((symbols::Uuid::from_u128(7), 2), |pdb| (pdb.guid, pdb.age));
     let pdb = symbols::Pdb { name: name.into(), guid, age };
     let file = pe::Image { machine, version: None, codeview: Some(pe::rsds(&pdb, "")) }.bytes();
-    let end = places.values().max().map_or(0, |last| last + 0x8000) / 0x1000 * 0x1000;
+    let end = if arch == Arch::X86 { 0x4000 } else { places.values().max().map_or(0, |last| last + 0x8000) / 0x1000 * 0x1000 };
     let mut image = vec![0; end as usize];
     image[..0x400].copy_from_slice(&file[..0x400]);
     image[0x1000..0x1400].copy_from_slice(&file[0x400..]);
-    image[0x58 + 56..][..4].copy_from_slice(&(end as u32).to_le_bytes());
-    let system = crate::full::with_variables(&mut plan, &globals, image, |name| places[name]);
+    let own = seen.image.filter(|_| !has_facts).map_or((0, end as u32), |image| (image.time_stamp, image.size));
+    image[0x48..][..4].copy_from_slice(&own.0.to_le_bytes());
+    image[0x58 + 56..][..4].copy_from_slice(&own.1.to_le_bytes());
+    let system =
+        crate::full::with_variables(&mut plan, if arch == Arch::X86 { &[] } else { &globals }, image, |name| places[name]);
     let system = System { paging, ..system }.with_modules_in_image(0x2000);
     let table = || {
         let addresses: BTreeMap<_, _> = places.iter().map(|(name, at)| (*name, value!({ "address": at }))).collect();
@@ -166,7 +173,8 @@ fn memory_images() {
             let error = MemoryDump::from_memory(memory(), &ranges, None).err().expect("an unknown kernel");
             assert!(matches!(error, Error::UnknownKernel(_)), "{error}");
         } else {
-            assert_eq!(dump.identity().by, IdentitySource::Pdb);
+            let by = if arch == Arch::X64 { IdentitySource::Pdb } else { IdentitySource::Image };
+            assert_eq!((dump.identity().by, dump.identity().build), (by, build));
         }
         // The same memory as a crash dump.
         let path = folder.file("memory.dmp", system.dump(DUMP_TYPE::DUMP_TYPE_FULL));

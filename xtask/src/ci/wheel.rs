@@ -52,7 +52,12 @@ fn tested() -> Result<Step, Error> {
     }
     // Keep the tests from writing caches into the sources.
     let tests = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "python/tests"];
-    let environment = [("PYTHONPATH", site.as_str()), ("PYTHONDONTWRITEBYTECODE", "1"), ("ETW_LAYOUTS_WHEEL", &wheel), ("ETW_LAYOUTS_IMAGES", &images)];
+    let environment = [
+        ("PYTHONPATH", site.as_str()),
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+        ("ETW_LAYOUTS_WHEEL", &wheel),
+        ("ETW_LAYOUTS_IMAGES", &images),
+    ];
     command(&python, &tests, &environment)
 }
 
