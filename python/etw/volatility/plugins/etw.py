@@ -78,7 +78,9 @@ class _Plugin(interfaces.plugins.PluginInterface):
             try:
                 notes = _etw.memory([*words, "--format", "json", *options, "memory"], read, ranges, file)
             except Error as error:
-                raise exceptions.VolatilityException(str(error).replace("give its build", "give its build with --build")) from None
+                # Of the exceptions of Volatility, its program prints the text of these.
+                text = str(error).replace("give its build", "give its build with --build")
+                raise (exceptions.LayerException(layer.name, text) if "no kernel found" in text else exceptions.SymbolSpaceError(text)) from None
             for note in notes:
                 log.warning("%s", note.get("note") or note.get("error") or note.get("message") or note)
             file.seek(0)
