@@ -147,7 +147,7 @@ def profile(
 
     Returns diagnostics and notes: what is in the profile, what is left out, and the images without functions.
     """
-    words = ["--output", os.path.abspath(output), "--format", format, *_option("--of", of), *_option("--weight", weight)]
+    words = ["--output", _file(output), "--format", format, *_option("--of", of), *_option("--weight", weight)]
     words += [word for name in ([mark] if isinstance(mark, str) else mark) for word in ("--mark", name)]
     return _run("profile", paths, words, filter, symbol_path, manifests, tmf)[1]
 
@@ -167,8 +167,14 @@ def report(
 
     Returns diagnostics and notes.
     """
-    words = ["--output", os.path.abspath(output), "--format", format]
+    words = ["--output", _file(output), "--format", format]
     return _run("report", paths, words, None, symbol_path, manifests, tmf)[1]
+
+
+def _file(path: Path) -> str:
+    """A path that does not mean standard output."""
+    name = os.fspath(path)
+    return os.path.join(".", name) if name.startswith("-") else name
 
 
 def _option(name: str, value: str | None) -> list[str]:
