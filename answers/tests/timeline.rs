@@ -154,7 +154,7 @@ fn tables() {
 #[test]
 fn each_row() {
     let (mut rows, mut versions, mut bracketed) = (BTreeSet::new(), 0, 0);
-    let (ecs, ocsf) = (Ecs::new(), Ocsf::new());
+    let (ecs, ocsf, mut columns) = (Ecs::new(), Ocsf::new(), BTreeSet::new());
     for (at, row) in ROWS.iter().enumerate() {
         for made in events(&row.source) {
             // A condition on a field that a version lacks is never met.
@@ -180,7 +180,9 @@ fn each_row() {
             bracketed += usize::from(sentence.contains(&address));
             let rest = sentence.replace(&address, "");
             assert!(!rest.contains(['{', '[', ']', '}']) || rest.contains("[::"), "{sentence}");
-            ecs.check(&entry.document(Form::Ecs, "made.etl", Some("HOST")));
+            let document = entry.document(Form::Ecs, "made.etl", Some("HOST"));
+            ecs.check(&document);
+            paths("", &document, &mut columns);
             ocsf.check(&entry.document(Form::Ocsf, "made.etl", Some("HOST")));
             rows.insert(at);
             versions += 1;
@@ -190,6 +192,49 @@ fn each_row() {
     assert!(bracketed >= 3, "{bracketed} sentences with an address of IPv6");
     let missing: Vec<_> = ROWS.iter().enumerate().filter(|(at, _)| !rows.contains(at)).map(|(_, row)| row.kind).collect();
     assert_eq!(missing, Vec::<&str>::new());
+    check_dashboards(&columns);
+}
+
+/// The paths of all values of a document.
+fn paths(parent: &str, value: &Json, found: &mut BTreeSet<String>) {
+    match value.as_object() {
+        Some(members) => {
+            let name = |name: &String| if parent.is_empty() { name.clone() } else { format!("{parent}.{name}") };
+            members.iter().for_each(|(own, value)| paths(&name(own), value, found));
+        }
+        None => _ = found.insert(parent.to_owned()),
+    }
+}
+
+/// The dashboards for Grafana and Kibana use fields that entries have.
+fn check_dashboards(columns: &BTreeSet<String>) {
+    let grafana = include_str!("../../docs/dashboards/grafana-timeline.json");
+    let kibana = include_str!("../../docs/dashboards/kibana-timeline.ndjson");
+    let mut used = BTreeSet::new();
+    for document in [grafana].into_iter().chain(kibana.lines()) {
+        used_fields("", &serde_json::from_str(document).unwrap(), &mut used);
+    }
+    assert!(used.len() >= 10, "{used:?}");
+    assert_eq!(used.difference(columns).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// The fields that a dashboard uses: in members that state a field, and before the colons of queries. A text can be a document itself.
+fn used_fields(name: &str, value: &Json, used: &mut BTreeSet<String>) {
+    match value {
+        Json::Object(members) => members.iter().for_each(|(name, value)| used_fields(name, value, used)),
+        Json::Array(values) => values.iter().for_each(|value| used_fields(name, value, used)),
+        Json::String(text) if text.starts_with('{') && name != "find" => {
+            used_fields(name, &serde_json::from_str(text).unwrap(), used);
+        }
+        Json::String(text) if ["field", "timeField", "timeFieldName", "columns"].contains(&name) => _ = used.insert(text.clone()),
+        Json::String(text) if name == "query" => {
+            let words = text.split_whitespace().filter_map(|word| word.split_once(':'));
+            used.extend(words.map(|(field, _)| field.to_owned()));
+        }
+        // The order of rows: a field and a direction.
+        Json::String(text) if name == "sort" && text != "asc" => _ = used.insert(text.clone()),
+        _ => {}
+    }
 }
 
 fn check(row: &Row, schema: &Schema<'_>, entry: &Entry<'_>) {

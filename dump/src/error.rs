@@ -25,6 +25,10 @@ pub enum Error {
         /// Length of the file, in bytes.
         length: u64,
     },
+    /// The memory has no page tables that lead to the image of a kernel.
+    NoKernel,
+    /// The PDB of the kernel, as text, is not that of an examined build.
+    UnknownKernel(String),
     /// The architecture, a machine type of image files, is not supported.
     Machine(u32),
 }
@@ -86,6 +90,10 @@ impl fmt::Display for Error {
             Self::NoPages { first, length } => {
                 write!(f, "no memory: the first page is at {first:#x}, but the file has {length:#x} bytes; copy the file again")
             }
+            Self::NoKernel => f.write_str(
+                "no kernel found: no page tables lead to the image of a Windows kernel; name the whole physical memory of a system",
+            ),
+            Self::UnknownKernel(pdb) => write!(f, "unknown build of the kernel: {pdb}; give its build, such as 10.0.19041.1415"),
             Self::Machine(machine) => write!(f, "unknown machine type {machine:#06x}; supported are x86, x64 and ARM64"),
         }
     }

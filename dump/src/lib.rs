@@ -78,6 +78,7 @@ mod error;
 mod events;
 mod header;
 mod image;
+mod kernel_search;
 mod lists;
 mod memory;
 mod open;

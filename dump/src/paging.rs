@@ -46,21 +46,70 @@ impl Paging {
         }
     }
 
+    /// The architecture of the format.
+    pub fn arch(self) -> Arch {
+        match self {
+            Self::Two | Self::Pae => Arch::X86,
+            Self::Four | Self::Five => Arch::X64,
+            Self::Arm => Arch::Arm64,
+        }
+    }
+
+    /// The formats of which a page at a physical address can be a table with an entry for itself, as Windows has in the kernel's half of the top-level
+    /// table; with PAE, in the last of four directories.
+    pub fn with_reference_to(page: u64, content: &[u8]) -> Vec<Self> {
+        let entry = |index: usize| content.get(index * 8..index * 8 + 8).map_or(0, number);
+        let mut formats = Vec::new();
+        if (256..512).any(|index| entry(index) & (PRESENT | LARGE) == PRESENT && entry(index) & FRAME == page) {
+            formats.extend([Self::Four, Self::Five]);
+        }
+        if (256..512).any(|index| entry(index) & 3 == 3 && entry(index) & ARM_FRAME == page) {
+            formats.push(Self::Arm);
+        }
+        if (0..4).all(|index| entry(index) & PRESENT != 0) && entry(3) & FRAME == page {
+            formats.push(Self::Pae);
+        }
+        // The tables are at 0xC0000000.
+        let own = content.get(0xC00..0xC04).map_or(0, number);
+        if own & (PRESENT | LARGE) == PRESENT && own & 0xFFFF_F000 == page {
+            formats.push(Self::Two);
+        }
+        formats
+    }
+
     /// The physical address of a virtual address, with the tables at `root`; `None` if it is unmapped, or a table is missing.
     pub fn translate(self, root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
+        self.walk(root, address, read).ok().map(|(physical, _)| physical)
+    }
+
+    /// As [`translate`](Self::translate), with the number of address bits in the page; or that of the entry that maps nothing.
+    pub fn walk(self, root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Result<(u64, u32), u32> {
         match self {
             Self::Two => two(root, address, read),
             Self::Pae => {
                 // The four entries of the highest level have only the Present flag.
-                let entry = read((root & !0x1F) + (address >> 30 & 3) * 8, 8)?;
-                (address <= u32::MAX.into() && entry & PRESENT != 0).then_some(())?;
+                let entry = read((root & !0x1F) + (address >> 30 & 3) * 8, 8).unwrap_or(0);
+                if address > u32::MAX.into() || entry & PRESENT == 0 {
+                    return Err(30);
+                }
                 tables(entry & FRAME, 21, address, read)
             }
-            Self::Four => is_extended(address, 48).then(|| tables(root & FRAME, 39, address, read))?,
-            Self::Five => is_extended(address, 57).then(|| tables(root & FRAME, 48, address, read))?,
-            Self::Arm => is_extended(address, 48).then(|| arm(root & ARM_FRAME, address, read))?,
+            Self::Four if is_extended(address, 48) => tables(root & FRAME, 39, address, read),
+            Self::Five if is_extended(address, 57) => tables(root & FRAME, 48, address, read),
+            Self::Arm if is_extended(address, 48) => arm(root & ARM_FRAME, address, read),
+            Self::Four | Self::Five | Self::Arm => Err(12),
         }
     }
+}
+
+/// The physical address in a 64-bit entry; 0 if it is not present.
+pub fn frame(entry: &[u8]) -> u64 {
+    let entry = number(entry);
+    if entry & PRESENT == 0 { 0 } else { entry & FRAME }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
 /// Whether the bits from `bits` upward equal the bit below.
@@ -76,18 +125,20 @@ fn within(frame: u64, bits: u32, address: u64) -> u64 {
 }
 
 /// Walks tables of 512 entries; an entry of the first one covers an address range of the given number of bits.
-fn tables(mut table: u64, first: u32, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
+fn tables(mut table: u64, first: u32, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Result<(u64, u32), u32> {
     let mut bits = first;
     loop {
-        let entry = read(table + (address >> bits & 0x1FF) * 8, 8)?;
+        let entry = read(table + (address >> bits & 0x1FF) * 8, 8).ok_or(bits)?;
         // Like other pages, a table can be in transition.
         let next = match entry & PRESENT {
-            0 => is_in_transition(entry).then_some(entry & TRANSITION_FRAME)?,
-            _ if bits > 12 && entry & LARGE != 0 => return (bits <= 30).then(|| within(entry & FRAME, bits, address)),
+            0 => is_in_transition(entry).then_some(entry & TRANSITION_FRAME).ok_or(bits)?,
+            _ if bits > 12 && entry & LARGE != 0 => {
+                return (bits <= 30).then(|| (within(entry & FRAME, bits, address), bits)).ok_or(bits);
+            }
             _ => entry & FRAME,
         };
         if bits == 12 {
-            return Some(within(next, bits, address));
+            return Ok((within(next, bits, address), bits));
         }
         (table, bits) = (next, bits - 9);
     }
@@ -97,34 +148,34 @@ fn is_in_transition(entry: u64) -> bool {
     entry & (PRESENT | TRANSITION | PROTOTYPE) == TRANSITION
 }
 
-fn two(root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
-    let address = u32::try_from(address).ok().map(u64::from)?;
-    let entry = read((root & 0xFFFF_F000) + (address >> 22) * 4, 4)?;
+fn two(root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Result<(u64, u32), u32> {
+    let address = u32::try_from(address).map(u64::from).map_err(|_| 22u32)?;
+    let entry = read((root & 0xFFFF_F000) + (address >> 22) * 4, 4).ok_or(22u32)?;
     let is_there = |entry| entry & PRESENT != 0 || is_in_transition(entry);
     if !is_there(entry) {
-        return None;
+        return Err(22);
     }
     if entry & (PRESENT | LARGE) == PRESENT | LARGE {
         // The entry has eight more bits of the address.
         let high = (entry >> 13 & 0xFF) << 32;
-        return Some(high | within(entry & 0xFFC0_0000, 22, address));
+        return Ok((high | within(entry & 0xFFC0_0000, 22, address), 22));
     }
-    let entry = read((entry & 0xFFFF_F000) + (address >> 12 & 0x3FF) * 4, 4)?;
-    is_there(entry).then(|| within(entry & 0xFFFF_F000, 12, address))
+    let entry = read((entry & 0xFFFF_F000) + (address >> 12 & 0x3FF) * 4, 4).ok_or(12u32)?;
+    is_there(entry).then(|| (within(entry & 0xFFFF_F000, 12, address), 12)).ok_or(12)
 }
 
-fn arm(mut table: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
+fn arm(mut table: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Result<(u64, u32), u32> {
     let mut bits = 39;
     loop {
-        let entry = read(table + (address >> bits & 0x1FF) * 8, 8)?;
+        let entry = read(table + (address >> bits & 0x1FF) * 8, 8).ok_or(bits)?;
         // Valid bit; then the bit for a table, or for a page at the lowest level.
         match (entry & 1, entry >> 1 & 1, bits) {
-            (1, 1, 12) => return Some(within(entry & ARM_FRAME, 12, address)),
+            (1, 1, 12) => return Ok((within(entry & ARM_FRAME, 12, address), 12)),
             (1, 1, _) => (table, bits) = (entry & ARM_FRAME, bits - 9),
-            (1, 0, 21 | 30) => return Some(within(entry & ARM_FRAME, bits, address)),
-            (0, _, 12) if is_in_transition(entry) => return Some(within(entry & ARM_FRAME, 12, address)),
+            (1, 0, 21 | 30) => return Ok((within(entry & ARM_FRAME, bits, address), bits)),
+            (0, _, 12) if is_in_transition(entry) => return Ok((within(entry & ARM_FRAME, 12, address), 12)),
             (0, _, _) if is_in_transition(entry) => (table, bits) = (entry & ARM_FRAME, bits - 9),
-            _ => return None,
+            _ => return Err(bits),
         }
     }
 }

@@ -50,6 +50,22 @@ impl Physical {
         Ok(Self { runs })
     }
 
+    /// Memory whose offsets are physical addresses, from the address and size in bytes of each range.
+    pub fn from_ranges(ranges: &[(u64, u64)]) -> Self {
+        let mut ranges = ranges.to_vec();
+        ranges.sort_unstable();
+        let (mut runs, mut end) = (Vec::new(), 0);
+        for (address, size) in ranges {
+            let first = address.div_ceil(PAGE).max(end);
+            let count = (address.saturating_add(size) / PAGE).saturating_sub(first);
+            if count > 0 {
+                runs.push(Run { page: first, count, offset: first * PAGE });
+                end = first + count;
+            }
+        }
+        Self { runs }
+    }
+
     /// File offset of the byte at a physical address.
     pub fn offset(&self, address: u64) -> Option<u64> {
         let page = address / PAGE;

@@ -19,17 +19,17 @@ use std::collections::BTreeMap;
 
 /// A full dump or kernel dump. Implements [`Memory`] by virtual address.
 pub struct MemoryDump<S> {
-    source: S,
-    header: DumpHeader,
+    pub(crate) source: S,
+    pub(crate) header: DumpHeader,
     physical: Physical,
-    paging: Paging,
-    tables: u64,
-    modules: Vec<Module>,
-    image: Option<KernelImage>,
+    pub(crate) paging: Paging,
+    pub(crate) tables: u64,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) image: Option<KernelImage>,
     debugger_data: Option<Address>,
-    diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     /// Cache of the file offsets of virtual pages.
-    known: RefCell<BTreeMap<u64, Option<u64>>>,
+    pub(crate) known: RefCell<BTreeMap<u64, Option<u64>>>,
 }
 
 /// The kernel of a dump, and how it was identified.
@@ -81,18 +81,7 @@ impl<S: Source> MemoryDump<S> {
         let (mut diagnostics, roots) = (Vec::new(), header.roots);
         let physical = Physical::read(&&source, &header, &mut diagnostics)?;
         let candidates = Paging::of(header.arch, roots.is_pae);
-        let mut dump = Self {
-            source,
-            header,
-            physical,
-            paging: candidates[0],
-            tables: roots.tables,
-            modules: Vec::new(),
-            image: None,
-            debugger_data: None,
-            diagnostics,
-            known: RefCell::default(),
-        };
+        let mut dump = Self { diagnostics, paging: candidates[0], ..Self::without_kernel(source, header, physical) };
         // The format is correct if it translates the address of the list of modules, and the list links back to its head.
         let correct = candidates.iter().find(|paging| {
             dump.paging = **paging;
@@ -111,6 +100,22 @@ impl<S: Source> MemoryDump<S> {
         }
         dump.debug(&roots);
         Ok(dump)
+    }
+
+    /// A dump of which only the physical memory is known.
+    pub(crate) fn without_kernel(source: S, header: DumpHeader, physical: Physical) -> Self {
+        Self {
+            source,
+            header,
+            physical,
+            paging: Paging::Four,
+            tables: header.roots.tables,
+            modules: Vec::new(),
+            image: None,
+            debugger_data: None,
+            diagnostics: Vec::new(),
+            known: RefCell::default(),
+        }
     }
 
     /// Reads the debugger data and the image of the kernel.
@@ -146,13 +151,13 @@ impl<S: Source> MemoryDump<S> {
         Ok(back == Some(head) && next != Some(head))
     }
 
-    fn pointer(&self, at: Address) -> Result<Option<Address>, ReadError> {
+    pub(crate) fn pointer(&self, at: Address) -> Result<Option<Address>, ReadError> {
         let (mut bytes, size) = ([0; 8], self.header.arch.pointer_size() as usize);
         let present = self.read(at, &mut bytes[..size])?;
         Ok((present == size).then(|| Address(u64::from_le_bytes(bytes))))
     }
 
-    fn read_modules(&mut self, head: Address) -> Vec<Module> {
+    pub(crate) fn read_modules(&mut self, head: Address) -> Vec<Module> {
         let kernel = Kernel::new(self.header.build, self.header.arch);
         let Limits { bytes, findings, .. } = self.limits();
         let mut walk = Walk::new(&*self, &kernel).with_limits(Limits { entries: MODULES, bytes, findings, text: 0x400 });
@@ -240,7 +245,7 @@ impl<S: Source> MemoryDump<S> {
     /// PDB](Self::known_globals) or [by build](Self::globals_by_build). Otherwise it includes only the one from the debugger
     /// data; the others have to come from symbols.
     pub fn kernel(&self, build: Build) -> Kernel {
-        let processors = Some(self.header.processors);
+        let processors = Some(self.header.processors).filter(|count| *count > 0);
         let mut kernel = Kernel::new(build, self.header.arch).with_time(Time { processors, ..Time::default() });
         for module in &self.modules {
             kernel = kernel.with_module(&module.name, module.range.clone());
@@ -268,19 +273,21 @@ impl<S: Source> MemoryDump<S> {
         self.place(address).ok().flatten()
     }
 
+    /// An entry of a page table with 4 or 8 bytes; `None` if it is missing, or its read failed.
+    pub(crate) fn entry(&self, at: u64, size: usize, failed: &Cell<Option<ReadError>>) -> Option<u64> {
+        let mut bytes = [0; 8];
+        let present = self.source.read_at(self.physical.offset(at)?, &mut bytes[..size]);
+        let present = present.map_err(|error| failed.set(Some(ReadError(error.to_string())))).ok()?;
+        (present == size).then(|| u64::from_le_bytes(bytes))
+    }
+
     fn place(&self, address: Address) -> Result<Option<u64>, ReadError> {
         let (page, within) = (address.0 - address.0 % PAGE, address.0 % PAGE);
         if let Some(known) = self.known.borrow().get(&page) {
             return Ok(known.map(|offset| offset + within));
         }
         let failed = Cell::new(None);
-        let entry = |at: u64, size: usize| {
-            let mut bytes = [0; 8];
-            let present = self.source.read_at(self.physical.offset(at)?, &mut bytes[..size]);
-            let present = present.map_err(|error| failed.set(Some(ReadError(error.to_string())))).ok()?;
-            (present == size).then(|| u64::from_le_bytes(bytes))
-        };
-        let physical = self.paging.translate(self.tables, page, entry);
+        let physical = self.paging.translate(self.tables, page, |at, size| self.entry(at, size, &failed));
         if let Some(error) = failed.take() {
             return Err(error);
         }

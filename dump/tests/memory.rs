@@ -51,6 +51,7 @@ pub fn made(build: Build, arch: Arch, paging: Paging) -> (Plan, System) {
         modules: vec![("ntoskrnl.exe", start, end), ("hal.dll", end, end + 0x1000)],
         debugger_data: of_debugger,
         missing: BTreeSet::new(),
+        head: None,
     };
     (plan, system)
 }

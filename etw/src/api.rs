@@ -6,25 +6,26 @@ use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names, Payload};
 use crate::output::stop::Stop;
 use crate::output::tally::{DiagnosticLine, Tally, is_of_file};
-use crate::output::{Format, Output, document};
+use crate::output::{Format, Interrupt, Output, document};
 use crate::program::{self, Cli};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
-use crate::{Error, dump, etl};
+use crate::{Error, Outcome, dump, etl};
 use clap::{CommandFactory, Parser};
+use etw_layouts_dump::Source;
 use etw_layouts_etl::{Decoded, Diagnostic, Event, Filter, LogFile, Schemas};
 #[cfg(feature = "table")]
-use etw_layouts_table::Part;
+use etw_layouts_table::{Batch, Part};
 use etw_layouts_trace::{self as trace, Trace};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-#[cfg(feature = "table")]
-use std::io;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::iter;
 #[cfg(feature = "table")]
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The result of `etw etl info`.
 ///
@@ -73,26 +74,65 @@ pub fn processes(trace: &Trace) -> Result<Vec<impl Serialize>, trace::Error> {
     etl::processes(trace)
 }
 
-/// The result of `etw etl top WHAT --by KEYS`; without keys, by the default ones. `filters` has the filter of each file.
+/// The result of `etw etl top WHAT --by KEYS --symbol-path PATH`; without keys, by the default ones. `filters` has the filter of each file. Returns the
+/// result as a value, and its rows as a table.
 ///
 /// # Errors
 ///
 /// A name is unknown, the trace cannot be read, or it has no event that answers the question.
-pub fn top(trace: &Trace, what: &str, by: &[String], filters: &[Filter]) -> Result<impl Serialize + Send + use<>, Error> {
-    etl::Top::new(trace, what, by, filters).map_err(refused)
+#[cfg(feature = "table")]
+pub fn top(
+    trace: &Trace,
+    what: &str,
+    by: &[String],
+    symbol_path: Option<String>,
+    filters: &[Filter],
+) -> Result<(impl Serialize + Send + use<>, Batch), Error> {
+    let answer = etl::Top::new(trace, what, by, symbol_path, filters).map_err(refused)?;
+    let table = answer.table()?;
+    Ok((answer, table))
 }
 
-/// Writes the lines of `etw dump … --format json` to a receiver, and returns those for standard error. `args` are the words after `dump`.
+/// Runs a command on traces or dumps: `args` are the words after `etw`. Writes the lines that it prints to a receiver, and returns those for standard
+/// error as lines of JSON. `interrupt` is called with the number of bytes of each read from a trace; its error ends the command.
 ///
 /// # Errors
 ///
-/// The arguments are invalid, a dump cannot be read, or the receiver fails.
-pub fn dump(args: &[OsString], receiver: Box<dyn Write>) -> Result<String, Error> {
+/// The arguments are invalid, the command has no output in JSON, a file cannot be read, or the receiver fails.
+pub fn command(
+    args: &[OsString],
+    receiver: Box<dyn Write>,
+    interrupt: impl Fn(usize) -> io::Result<()> + Send + Sync + 'static,
+) -> Result<String, Error> {
+    let words = iter::once(OsString::from("etw")).chain(args.iter().cloned());
+    let cli = Cli::try_parse_from(words).map_err(|error| invalid(&error))?;
+    let mut out = Output::to(receiver, Format::Json);
+    out.interrupt = Some(Interrupt(Arc::new(interrupt)));
+    let result = match &cli.command {
+        program::Command::Dump(command) => dump::run_on(command, &mut out),
+        program::Command::Etl(command) if command.has_output() => etl::run(command, Some(&mut out)),
+        _ => return Err("the command has no output for a receiver; run the program".into()),
+    };
+    kept(result, out)
+}
+
+/// As [`command`], for a command on dumps whose file is physical memory without the headers of a dump: `source` has the bytes by physical address,
+/// and `ranges` are the addresses and sizes that it contains. The file in `args` is only a name.
+///
+/// # Errors
+///
+/// Those of [`command`]; or the memory has no kernel, or one of an unknown build.
+pub fn memory<S: Source>(args: &[OsString], source: S, ranges: &[(u64, u64)], receiver: Box<dyn Write>) -> Result<String, Error> {
     let words = ["etw", "dump"].map(OsString::from).into_iter().chain(args.iter().cloned());
-    let cli = Cli::try_parse_from(words.chain(["--format", "json"].map(OsString::from))).map_err(|error| invalid(&error))?;
+    let cli = Cli::try_parse_from(words).map_err(|error| invalid(&error))?;
     let program::Command::Dump(command) = &cli.command else { return Err("no command on dumps".into()) };
     let mut out = Output::to(receiver, Format::Json);
-    let result = dump::run_on(command, &mut out);
+    let result = dump::run_on_memory(command, source, ranges, &mut out);
+    kept(result, out)
+}
+
+/// The lines for standard error, or the error of a command.
+fn kept(result: Result<Outcome, Error>, out: Output) -> Result<String, Error> {
     let asides = out.into_kept();
     match result {
         // The last line for standard error has the reason, unless the receiver failed.

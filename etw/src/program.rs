@@ -77,7 +77,7 @@ pub fn program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             Err("--facts has no effect on `etw fmt`, which reads specs only; remove --facts".into())
         }
         Command::OnSpecs(command) => command.run(&cli.project()),
-        Command::Etl(command) => cli.without_effect("etl").and_then(|()| etl::run(command)),
+        Command::Etl(command) => cli.without_effect("etl").and_then(|()| etl::run(command, None)),
         Command::Dump(command) => cli.without_effect("dump").and_then(|()| dump::run(command)),
     })
 }

@@ -18,23 +18,21 @@ time, and :attr:`Trace.diagnostics` has the places and reasons.
 
 from __future__ import annotations
 
-import errno
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timezone
-from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Literal, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, cast
 
 from . import _etw, layouts
+from ._answers import Comparison, Timeline, Top, compare, profile, report, timeline
 from ._errors import DamageWarning, Error, ReadError
 from ._etw import Batch, Batches, Event, Events
-from ._types import Diagnostic, Filter, Image, Info, KnownBy, Note, Process, Top
+from ._options import Paths, Source, file_of, found, is_one, options_of, paths_of, run
+from ._types import Diagnostic, Filter, Image, Info, KnownBy, Note, Process
 
 __all__ = [
     "Batch",
     "Batches",
+    "Comparison",
     "DamageWarning",
     "Diagnostic",
     "Dump",
@@ -48,19 +46,23 @@ __all__ = [
     "Note",
     "Process",
     "ReadError",
+    "Timeline",
     "Top",
     "Trace",
     "batches",
+    "compare",
     "dump",
     "layouts",
     "open",
+    "profile",
+    "report",
+    "timeline",
+    "top",
 ]
 
-Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]"
 Order: TypeAlias = Literal["time", "file"]
 Shape: TypeAlias = Literal["narrow", "typed"]
 Payload: TypeAlias = Literal["json", "binary", "none"]
-Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 
 def open(source: Source | Sequence[Source], *, manifests: Paths = (), tmf: Paths = ()) -> Trace:
@@ -82,11 +84,11 @@ class Trace:
     """A trace of one or more files. :func:`open` returns it."""
 
     def __init__(self, source: Source | Sequence[Source], *, manifests: Paths = (), tmf: Paths = ()) -> None:
-        sources = cast("Sequence[Source]", [source] if _is_one(source) else source)
-        files = [_file(source) for source in sources]
+        sources = cast("Sequence[Source]", [source] if is_one(source) else source)
+        files = [file_of(source) for source in sources]
         if not files:
             raise Error("no trace files: the list is empty; name a file")
-        self._trace = _etw.Trace(files, _paths(manifests), _paths(tmf))
+        self._trace = _etw.Trace(files, paths_of(manifests), paths_of(tmf))
 
     @property
     def name(self) -> str:
@@ -108,15 +110,17 @@ class Trace:
         """The processes of the sessions, with their images: the output of ``etw etl processes --images``."""
         return self._trace.processes()
 
-    def top(self, what: str, *, by: str | Sequence[str] = (), filter: Filter | None = None) -> Top:
+    def top(self, what: str, *, by: str | Sequence[str] = (), filter: Filter | None = None, symbol_path: str | None = None) -> Top:
         """Sums of the amounts of events by keys, the largest first: the output of ``etw etl top``, whose help lists the questions and their keys.
 
-        >>> polars.DataFrame(trace.top("cpu", by=["process", "module"])["rows"])
-        >>> trace.top("gc", filter={"process": 3676})["total"]
+        >>> polars.DataFrame(trace.top("cpu", by=["process", "module"]))
+        >>> trace.top("gc", filter={"process": 3676}).total
+
+        ``symbol_path`` is that of ``--symbol-path``, for the keys ``function`` and ``stack``.
 
         Raises :class:`Error` if the trace has no event that answers the question; the message says how to record them.
         """
-        return self._trace.top(what, [by] if isinstance(by, str) else list(by), _options(filter))
+        return Top(*self._trace.top(what, [by] if isinstance(by, str) else list(by), symbol_path, options_of(filter)))
 
     def events(self, *, filter: Filter | None = None, order: Order = "file") -> Events:
         """An iterator over the matching events, in file order or time order.
@@ -128,7 +132,7 @@ class Trace:
 
         Memory use does not depend on the size of the trace. An event keeps its buffer in memory, often 64 KB, which it shares with others. Ctrl+C stops the iteration. Several threads can share an iterator.
         """
-        return self._trace.events(_options(filter), order)
+        return self._trace.events(options_of(filter), order)
 
     def batches(
         self,
@@ -154,7 +158,7 @@ class Trace:
         Each use of the stream reads the trace from its start, and releases the global interpreter lock. Afterwards, ``counts`` and
         ``diagnostics`` report the numbers of events and rows, and the payloads that could not be decoded completely.
         """
-        return _etw.batches([self._trace], _options(filter), shape, order, payload, table)
+        return _etw.batches([self._trace], options_of(filter), shape, order, payload, table)
 
     def __repr__(self) -> str:
         return f"etw.open({self.name!r})"
@@ -175,10 +179,27 @@ def batches(
 
     ``sources`` are traces, or folders to search for ``*.etl``. The column ``trace`` has the name of each trace.
     """
-    opened = [open(source, manifests=manifests, tmf=tmf)._trace for source in _found(sources)]
+    opened = [open(source, manifests=manifests, tmf=tmf)._trace for source in found(sources)]
     if not opened:
         raise Error(f"no trace files (*.etl): {sources}; name a file, or a folder that contains some")
-    return _etw.batches(opened, _options(filter), shape, order, payload, table)
+    return _etw.batches(opened, options_of(filter), shape, order, payload, table)
+
+
+def top(
+    sources: Paths | Iterable[Source],
+    what: str,
+    *,
+    by: str | Sequence[str] = (),
+    filter: Filter | None = None,
+    symbol_path: str | None = None,
+    manifests: Paths = (),
+    tmf: Paths = (),
+) -> Top:
+    """Sums over traces, or over the traces in folders, which are one trace: see :meth:`Trace.top`.
+
+    >>> polars.DataFrame(etw.top("boot.etl", "disk", by="file"))
+    """
+    return open(list(found(sources)), manifests=manifests, tmf=tmf).top(what, by=by, filter=filter, symbol_path=symbol_path)
 
 
 def dump(path: str | os.PathLike[str]) -> Dump:
@@ -209,73 +230,13 @@ class Dump:
 
         The whole dump is read first. Up to 16 MiB of events as JSON are kept in memory, and further ones in a temporary file.
         """
-        options = [word for name, value in _options(filter) for word in ("--" + name, value)]
+        options = [word for name, value in options_of(filter) for word in ("--" + name, value)]
         events = self._run("events", "--payload", "fields", *options)
         return (event for event in events if session is None or event["session"] == session)
 
     def _run(self, command: str, *options: str) -> Iterator[dict[str, Any]]:
-        file = SpooledTemporaryFile(max_size=16 << 20)
-        try:
-            self.diagnostics = _etw.dump([command, *options, self.path], file)
-        except BaseException:
-            file.close()
-            raise
-        return _lines(file)
+        lines, self.diagnostics = run("dump", command, "--format", "json", *options, self.path)
+        return lines
 
     def __repr__(self) -> str:
         return f"etw.dump({self.path!r})"
-
-
-def _lines(file: SpooledTemporaryFile[bytes]) -> Iterator[dict[str, Any]]:
-    with file:
-        file.seek(0)
-        for line in file:
-            yield json.loads(line)
-
-
-def _is_one(source: object) -> bool:
-    return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
-
-
-def _file(source: Source) -> tuple[str | bytes, str]:
-    """A path or bytes, with the name of the file."""
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
-        if os.path.isdir(name):
-            raise ReadError(f"{name}: is a folder; open a file in it, or use etw.batches for all of them", name, errno.EISDIR)
-        return name, name
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return bytes(source), "<bytes>"
-    return bytes(source.read()), str(getattr(source, "name", "<file>"))
-
-
-def _found(sources: Paths | Iterable[Source]) -> Iterator[Source]:
-    for source in cast("Iterable[Source]", [sources] if _is_one(sources) else sources):
-        if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-            yield from sorted(path for path in Path(source).rglob("*") if path.suffix.lower() == ".etl" and path.is_file())
-        else:
-            yield source
-
-
-def _paths(paths: Paths) -> list[str]:
-    return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
-
-
-def _options(filter: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    """The options of the program with their values as text."""
-    if not isinstance(filter, (Mapping, type(None))):
-        raise Error(f'invalid filter: {filter!r} is not a dict; use one such as {{"event": "Process/Start"}}')
-    options = []
-    for name, values in (filter or {}).items():
-        if values is None:
-            continue
-        for value in [values] if isinstance(values, (str, int, float)) or not isinstance(values, Iterable) else values:
-            options.append((name, _text(value)))
-    return options
-
-
-def _text(value: object) -> str:
-    if isinstance(value, datetime):
-        # A time without a zone is UTC, as in the program.
-        return (value if value.tzinfo is None else value.astimezone(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%S.%f")
-    return f"{value:.7f}" if isinstance(value, float) else str(value)

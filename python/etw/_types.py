@@ -96,17 +96,4 @@ class Note(TypedDict):
     count: int
 
 
-class Top(TypedDict):
-    """Sums by keys."""
-
-    what: str
-    by: list[str]
-    seconds: float
-    sessions: int
-    events: int
-    total: dict[str, int | float]
-    rows: list[dict[str, int | float | str | None]]
-    notes: list[Note]
-
-
 Info = dict[str, Any]

@@ -27,6 +27,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 import etw
 
+from ._options import found as files_in
+
 SCHEMA = (
     "trace string, host string, sequence bigint, time timestamp, tick bigint, provider_guid string, id int, version int, opcode smallint, "
     "level smallint, keyword bigint, processor int, process bigint, thread bigint, process_name string, "
@@ -65,7 +67,7 @@ class Reader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """The traces: a file, a pattern, or the files ``*.etl`` in a folder."""
-        found = [str(path) for name in sorted(glob.glob(self.path, recursive=True)) for path in etw._found(name)]
+        found = [str(path) for name in sorted(glob.glob(self.path, recursive=True)) for path in files_in(name)]
         if not found:
             raise etw.Error(f"{self.path}: no trace files; load a trace, a folder of traces, or a pattern such as traces/*.etl", self.path)
         # An executor has its own working directory.

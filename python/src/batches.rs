@@ -4,7 +4,7 @@ use crate::error;
 use crate::opened::Opened;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use etw_layouts_cli::api::Diagnostics;
 use etw_layouts_etl::Filter;
@@ -124,7 +124,7 @@ impl Batches {
             match py.detach(|| chain.step()) {
                 None => return self.ended(py),
                 Some(Ok(None)) => {}
-                Some(Ok(Some(batch))) => return Ok(Some(Batch { batch })),
+                Some(Ok(Some(batch))) => return Ok(Some(Batch::new(batch))),
                 Some(Err(why)) => return Err(error::table(py, &why)),
             }
         }
@@ -367,6 +367,7 @@ fn named(table: &Table) -> String {
     match &table.kind {
         Kind::Stacks => "stacks".to_owned(),
         Kind::Traces => TRACES.to_owned(),
+        Kind::Sums => "sums".to_owned(),
         Kind::Event { provider, event, .. } => format!("{provider}/{event}"),
         _ => "events".to_owned(),
     }
@@ -414,6 +415,12 @@ pub struct Batch {
     batch: table::Batch,
 }
 
+impl Batch {
+    pub fn new(batch: table::Batch) -> Self {
+        Self { batch }
+    }
+}
+
 #[pymethods]
 impl Batch {
     #[getter]
@@ -445,6 +452,14 @@ impl Batch {
         drop(requested_schema);
         let array = FFI_ArrowArray::new(&StructArray::from(self.batch.rows.clone()).to_data());
         Ok((self.__arrow_c_schema__(py)?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let rows = &self.batch.rows;
+        let reader = RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
     }
 
     fn __repr__(&self) -> String {

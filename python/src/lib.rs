@@ -8,11 +8,16 @@ mod events;
 mod fields;
 mod layouts;
 mod opened;
+mod physical_memory;
 mod source;
 mod trace;
 
+use etw_layouts_cli::api;
+use physical_memory::PythonMemory;
 use pyo3::prelude::*;
+use source::Signals;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 /// The compiled part of the package `etw`.
 #[pymodule]
@@ -36,13 +41,36 @@ mod _etw {
         (0..=2).find(|status| code == std::process::ExitCode::from(*status)).unwrap_or(2)
     }
 
-    /// Writes the output of `etw dump … --format json` to a file object, and returns diagnostics and notes.
+    /// Writes the output of a command to a file object, and returns diagnostics and notes. `args` are the words after `etw`.
     #[pyfunction]
-    fn dump(py: Python<'_>, args: Vec<OsString>, file: Py<PyAny>) -> PyResult<Vec<Py<PyAny>>> {
+    fn command(py: Python<'_>, args: Vec<OsString>, file: Py<PyAny>) -> PyResult<Vec<Py<PyAny>>> {
         let receiver = source::Receiver::new(file);
-        let found = receiver.found();
-        let result = py.detach(|| etw_layouts_cli::api::dump(&args, Box::new(receiver)).map_err(|why| why.to_string()));
-        if let Some(raised) = found.get() {
+        let (found, signals) = (receiver.found(), Arc::new(Signals::default()));
+        let own = signals.clone();
+        let interrupt = move |count| own.check(count);
+        let result = py.detach(|| api::command(&args, Box::new(receiver), interrupt).map_err(|why| why.to_string()));
+        if let Some(raised) = signals.end().or_else(|| found.get().map(|raised| raised.clone_ref(py))) {
+            return Err(raised);
+        }
+        let asides = result.map_err(|why| error::invalid(py, None, &why))?;
+        source::from_lines(py, &asides)
+    }
+
+    /// As `command`, for a command on dumps whose file is physical memory: `read(address, size)` returns bytes, or `None` for missing ones, and `ranges`
+    /// are the addresses and sizes of the memory. `args` are the words after `etw dump`.
+    #[pyfunction]
+    fn memory(
+        py: Python<'_>,
+        args: Vec<OsString>,
+        read: Py<PyAny>,
+        ranges: Vec<(u64, u64)>,
+        file: Py<PyAny>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let receiver = source::Receiver::new(file);
+        let memory = PythonMemory::new(read, &ranges);
+        let (found, failed) = (receiver.found(), memory.failed());
+        let result = py.detach(|| api::memory(&args, memory, &ranges, Box::new(receiver)).map_err(|why| why.to_string()));
+        if let Some(raised) = failed.get().or(found.get()) {
             return Err(raised.clone_ref(py));
         }
         let asides = result.map_err(|why| error::invalid(py, None, &why))?;

@@ -67,7 +67,8 @@ impl Signals {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn check(&self, count: usize) -> io::Result<()> {
+    /// Fails after a signal, if enough bytes were read since the last check.
+    pub fn check(&self, count: usize) -> io::Result<()> {
         if self.has_ended.load(Ordering::Relaxed) || self.read.fetch_add(count, Ordering::Relaxed) < INTERVAL {
             return Ok(());
         }

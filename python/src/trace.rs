@@ -1,6 +1,6 @@
 //! A trace.
 
-use crate::batches::Batches;
+use crate::batches::{Batch, Batches};
 use crate::error;
 use crate::events::Events;
 use crate::opened::Opened;
@@ -50,12 +50,14 @@ impl Trace {
         py: Python<'py>,
         what: &str,
         by: Vec<String>,
+        symbol_path: Option<String>,
         options: Vec<(String, String)>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<(Bound<'py, PyAny>, Batch)> {
         let trace = &self.opened.first(py)?.trace;
         let filters = self.opened.selection(py, &options)?.filters(trace);
-        let answer = py.detach(|| api::top(trace, what, &by, &filters).map_err(|why| why.to_string()));
-        Ok(pythonize::pythonize(py, &answer.map_err(|why| error::invalid(py, None, &why))?)?)
+        let answer = py.detach(|| api::top(trace, what, &by, symbol_path, &filters).map_err(|why| why.to_string()));
+        let (answer, rows) = answer.map_err(|why| error::invalid(py, None, &why))?;
+        Ok((pythonize::pythonize(py, &answer)?, Batch::new(rows)))
     }
 
     #[pyo3(signature = (options, order))]

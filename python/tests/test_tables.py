@@ -12,6 +12,7 @@ import pandas
 import polars
 import polars.testing
 import pyarrow
+import pyarrow.parquet
 import pytest
 
 import etw
@@ -169,6 +170,26 @@ def test_table_of_traces(made, varied, tmp_path):
     assert (row["path"], row["events"], row["rows"]) == (None, conftest.COUNT + 1, conftest.COUNT + 1)
     with pytest.raises(etw.Error, match="or \"traces\""):
         etw.open(made).batches(table="trace")
+
+
+def test_metadata_of_parquet(made, tmp_path):
+    """Engines and viewers find the version, the table, the program and the descriptions of columns without the schema of Arrow."""
+    subprocess.run([sys.executable, "-m", "etw", "etl", "export", "-o", tmp_path / "tables", made], check=True)
+    for table, described in [("events", {"time", "tick", "kernel_time", "fields"}), ("traces", {"clock_frequency", "hash"})]:
+        [path] = (tmp_path / "tables" / table).glob("*.parquet")
+        file = pyarrow.parquet.ParquetFile(path)
+        metadata = file.metadata.metadata
+        assert (metadata[b"etw.table"].decode(), metadata[b"etw.version"]) == (table, b"2")
+        assert file.metadata.created_by.startswith("etw-layouts-table version ")
+        columns = json.loads(metadata[b"etw.columns"])
+        assert described <= set(columns) <= set(file.schema_arrow.names)
+        assert duckdb.sql(f"SELECT count(*) FROM parquet_kv_metadata('{path}') WHERE decode(key) = 'etw.columns'").fetchall() == [(1,)]
+    file = pyarrow.parquet.ParquetFile(next((tmp_path / "tables/events").glob("*.parquet")))
+    assert "100 ns" in json.loads(file.metadata.metadata[b"etw.columns"])["kernel_time"]
+    # Ranges of numbers and times, with which engines skip row groups.
+    ranges = {file.metadata.row_group(0).column(index).path_in_schema for index in range(file.metadata.num_columns)
+              if file.metadata.row_group(0).column(index).is_stats_set}
+    assert {"trace", "time", "tick", "sequence", "process", "processor", "size"} <= ranges
 
 
 def test_a_stream_outlives_its_trace_and_can_be_dropped(made):

@@ -45,7 +45,10 @@ def test_dictionaries_have_their_types(trace):
     read = etw.open(trace)
     conforms(read.processes(), list[etw.Process])
     conforms(read.diagnostics, list[etw.Diagnostic])
-    conforms(read.top("events"), etw.Top)
+    top = read.top("events")
+    conforms(top.notes, list[etw.Note])
+    conforms(top.total, dict[str, int | float])
+    conforms(top.rows, list[dict[str, int | float | str | None]])
 
 
 def conforms(value: object, of: typing.Any) -> None:

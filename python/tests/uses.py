@@ -81,6 +81,22 @@ def batches(trace: etw.Trace) -> None:
     trace.batches(payload=None)  # type: ignore[arg-type]
 
 
+def answers(trace: etw.Trace) -> None:
+    top = etw.top(["a.etl", Path("b.etl")], "cpu", by=["process", "module"], filter={"process": 4})
+    assert_type(top, etw.Top)
+    assert_type(trace.top("gc").total, dict[str, int | float])
+    for row in top.rows:
+        assert_type(row["ms"], int | float | str | None)
+    top.__arrow_c_stream__()
+    assert_type(etw.compare("a.etl", ["b.etl"], what="disk", by="file").rows[0], dict[str, int | float | str | None])
+    for entry in etw.timeline(Path("a.etl"), kind="process_started", form="ecs"):
+        assert_type(entry, dict[str, Any])
+    assert_type(etw.profile("a.etl", Path("profile.json"), format="folded", of="waits"), list[dict[str, Any]])
+    assert_type(etw.report("folder", "report.html"), list[dict[str, Any]])
+    etw.timeline("a.etl", form="cef")  # type: ignore[arg-type]
+    etw.profile("a.etl")  # type: ignore[call-arg]
+
+
 def layouts() -> None:
     selected = etw.layouts.select("10.0.19045.3570", "x64")
     context: Mapping[str, etw.layouts.Member] = selected["WMI_LOGGER_CONTEXT"]

@@ -38,6 +38,13 @@ pub struct Args {
     build: Option<Build>,
 }
 
+impl Args {
+    /// The build of `--build`.
+    pub fn build(&self) -> Option<Build> {
+        self.build
+    }
+}
+
 /// Parses a build as all commands accept it. The specs are read only if it is not given in full.
 fn parse_build(text: &str) -> Result<Build, String> {
     let parsed = text.parse::<Build>().ok();

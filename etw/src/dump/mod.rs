@@ -12,14 +12,13 @@ mod symbols;
 mod whole;
 
 use crate::input::{Input, Kind, each, find_all};
-use crate::output::stop::{Stop, finished};
+use crate::output::stop::{Done, Stop, finished};
 use crate::output::{Format, Output, Several, reported};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpFile, DumpSession, MemoryDump};
+use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpFile, DumpSession, MemoryDump, Source};
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
 use std::borrow::Cow;
-use std::fs::File;
 use std::path::PathBuf;
 
 const DUMPS: Kind = Kind { ending: "dmp", name: "crash dump" };
@@ -109,6 +108,22 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     finished(result, inputs.len(), out).and_then(|outcome| end.map(|()| outcome))
 }
 
+/// Runs the command on physical memory without the headers of a dump, as [`MemoryDump::from_memory`] reads it. The file that the command names is only a
+/// name.
+pub fn run_on_memory<S: Source>(command: &Command, source: S, ranges: &[(u64, u64)], out: &mut Output) -> Result<Outcome, Error> {
+    let mut events = match command {
+        Command::Events(args) => Some(Events::new(args, out)?),
+        _ => None,
+    };
+    let inputs = find_all(&command.files().files, &DUMPS, out);
+    let [input] = &inputs[..] else { return Err("one name of memory is needed".into()) };
+    let dump = MemoryDump::from_memory(source, ranges, command.files().kernel.build()).map_err(|error| error.to_string())?;
+    let result = whole(command, &mut events, input, &dump, out);
+    let end = events.filter(|_| result.is_ok()).map_or(Ok(()), |events| events.end(out));
+    let result = result.map(|outcome| Done { outcome, unusable: 0 });
+    finished(result, 1, out).and_then(|outcome| end.map(|()| outcome))
+}
+
 impl Command {
     fn files(&self) -> &Files {
         match self {
@@ -163,11 +178,11 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
     ))
 }
 
-fn whole(
+fn whole<S: Source>(
     command: &Command,
     events: &mut Option<Events<'_>>,
     input: &Input,
-    dump: &MemoryDump<File>,
+    dump: &MemoryDump<S>,
     out: &mut Output,
 ) -> Result<Outcome, Stop> {
     let files = command.files();

@@ -63,15 +63,19 @@ pub struct Args {
 /// # Errors
 ///
 /// A file cannot be read, or the output cannot be written. A closed output pipe is not an error.
-pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let mut out = Output::new(args.files.format);
+pub fn run(args: &Args, out: Option<&mut Output>) -> Result<Outcome, Error> {
+    match out {
+        Some(out) => run_on(args, out),
+        None => reported(args.files.format, run_on(args, &mut Output::new(args.files.format))),
+    }
+}
+
+fn run_on(args: &Args, out: &mut Output) -> Result<Outcome, Error> {
     out.is_detailed = args.files.diagnostics;
+    args.wanted.load(out)?;
     let mut files = 0;
-    let result = args.wanted.load(&out).and_then(|()| {
-        let result = print_differences(args, &mut files, &mut out);
-        finished(result, files, &mut out)
-    });
-    reported(args.files.format, result)
+    let result = print_differences(args, &mut files, out);
+    finished(result, files, out)
 }
 
 fn print_differences(args: &Args, files: &mut usize, out: &mut Output) -> Result<Done, Stop> {

@@ -52,36 +52,59 @@ pub enum Command {
     Export(Box<export::Args>),
 }
 
-/// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
-pub fn run(command: &Command) -> Result<Outcome, Error> {
+impl Command {
+    /// Whether [`run`] writes the output of the command to the output that it is given.
+    pub fn has_output(&self) -> bool {
+        match self {
+            Self::Manifest(_) => false,
+            #[cfg(feature = "table")]
+            Self::Export(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Runs the command on each file. Reports a file that cannot be read and continues with the next one. `out` receives the output instead of standard
+/// output and standard error, except for `manifest` and `export`.
+pub fn run(command: &Command, out: Option<&mut Output>) -> Result<Outcome, Error> {
     let nothing = |_: &Output| Ok(());
     match command {
         Command::Info(args) => {
-            on_files(&args.files, nothing, |inputs, out| each(inputs, out, |input, out| info::run(input.open()?, out)))
+            on_files(&args.files, out, nothing, |inputs, out| each(inputs, out, |input, out| info::run(input.open()?, out)))
         }
         Command::Check(args) => {
-            on_files(&args.files, nothing, |inputs, out| each(inputs, out, |input, out| check::run(input.open()?, out)))
+            on_files(&args.files, out, nothing, |inputs, out| each(inputs, out, |input, out| check::run(input.open()?, out)))
         }
         Command::Events(args) => {
-            on_files(&args.files, |out| args.asked.wanted.load(out), |inputs, out| events::run(args, inputs, out))
+            on_files(&args.files, out, |out| args.asked.wanted.load(out), |inputs, out| events::run(args, inputs, out))
         }
-        Command::Stat(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| stat::run(args, inputs, out)),
-        Command::Top(args) => on_files(&args.input(), |out| args.wanted.load(out), |inputs, out| top::run(args, inputs, out)),
-        Command::Compare(args) => compare::run(args),
-        Command::Save(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| save::run(args, inputs, out)),
-        Command::Pcap(args) => on_files(&args.files, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out)),
+        Command::Stat(args) => {
+            on_files(&args.files, out, |out| args.wanted.load(out), |inputs, out| stat::run(args, inputs, out))
+        }
+        Command::Top(args) => {
+            on_files(&args.input(), out, |out| args.wanted.load(out), |inputs, out| top::run(args, inputs, out))
+        }
+        Command::Compare(args) => compare::run(args, out),
+        Command::Save(args) => {
+            on_files(&args.files, out, |out| args.wanted.load(out), |inputs, out| save::run(args, inputs, out))
+        }
+        Command::Pcap(args) => {
+            on_files(&args.files, out, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out))
+        }
         Command::Processes(args) => {
-            on_files(&args.files, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
+            on_files(&args.files, out, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
         }
-        Command::Timeline(args) => on_files(&args.files, |out| args.load(out), |inputs, out| timeline::run(args, inputs, out)),
+        Command::Timeline(args) => {
+            on_files(&args.files, out, |out| args.load(out), |inputs, out| timeline::run(args, inputs, out))
+        }
         Command::Profile(args) => {
-            on_files(&args.input(), |out| args.wanted.load(out), |inputs, out| profile::run(args, inputs, out))
+            on_files(&args.input(), out, |out| args.wanted.load(out), |inputs, out| profile::run(args, inputs, out))
         }
         Command::Report(args) => {
-            on_files(&args.input(), |out| args.schemas.load(out), |inputs, out| report::run(args, inputs, out))
+            on_files(&args.input(), out, |out| args.schemas.load(out), |inputs, out| report::run(args, inputs, out))
         }
         Command::Schemas(args) => {
-            on_files(&args.files, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
+            on_files(&args.files, out, |out| args.schemas.load(out), |inputs, out| schemas::run(args, inputs, out))
         }
         Command::Manifest(args) => manifest::run(args),
         #[cfg(feature = "table")]
@@ -94,31 +117,36 @@ pub use export::{hash_all, location};
 pub use info::read as info;
 pub use pcap::packets;
 pub use processes::documents as processes;
+#[cfg(feature = "table")]
 pub use top::Document as Top;
 
 /// Writes the report of a trace file as a page to a new file.
 pub fn report(file: PathBuf, page: PathBuf) -> Result<Outcome, Error> {
-    run(&Command::Report(Box::new(report::Args::page(file, page))))
+    run(&Command::Report(Box::new(report::Args::page(file, page))), None)
 }
 
 /// Runs a command on files, after `load` has read what its options name.
 fn on_files(
     files: &input::Files,
+    out: Option<&mut Output>,
     load: impl FnOnce(&Output) -> Result<(), Error>,
     run: impl FnOnce(&[Input], &mut Output) -> Result<Done, Stop>,
 ) -> Result<Outcome, Error> {
-    reported(files.format, run_on(files, load, run))
+    match out {
+        Some(out) => run_on(files, out, load, run),
+        None => reported(files.format, run_on(files, &mut Output::new(files.format), load, run)),
+    }
 }
 
 fn run_on(
     files: &input::Files,
+    out: &mut Output,
     load: impl FnOnce(&Output) -> Result<(), Error>,
     run: impl FnOnce(&[Input], &mut Output) -> Result<Done, Stop>,
 ) -> Result<Outcome, Error> {
-    let mut out = Output::new(files.format);
     out.is_detailed = files.diagnostics;
-    load(&out)?;
-    let inputs = input::find_all(&files.files, &input::TRACES, &out);
-    let result = run(&inputs, &mut out);
-    finished(result, inputs.len(), &mut out)
+    load(out)?;
+    let inputs = input::find_all(&files.files, &input::TRACES, out);
+    let result = run(&inputs, out);
+    finished(result, inputs.len(), out)
 }

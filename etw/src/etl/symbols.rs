@@ -61,6 +61,11 @@ impl MessageSymbols {
 }
 
 impl StackSymbols {
+    /// The symbols along a path; without one, along that of the environment.
+    pub fn new(symbol_path: Option<String>) -> Self {
+        Self { symbol_path }
+    }
+
     /// The functions, which are searched only if stacks are needed.
     ///
     /// # Errors
@@ -157,32 +162,37 @@ const FAILURES: usize = 8;
 
 /// Reports the PDBs that cannot be read, by reason.
 pub fn report(failures: &BTreeMap<ImagePdb, PdbFailure>, out: &Output) {
-    let note = |note: String| out.say(format_args!("note: {}", Escaped(&note)), &object! { note: &note });
+    for note in notes(failures) {
+        out.say(format_args!("note: {}", Escaped(&note)), &object! { note: &note });
+    }
+}
+
+/// Notes on the PDBs that cannot be read, by reason.
+pub fn notes(failures: &BTreeMap<ImagePdb, PdbFailure>) -> Vec<String> {
     let of = |reason: Reason| failures.iter().filter(move |(_, failure)| failure.reason == reason);
-    let counted = |reason, problem: &str, remedy: &str| {
+    let counted = |(reason, problem, remedy): (Reason, &str, &str)| {
         let mut all = of(reason);
-        let Some((_, first)) = all.next() else { return };
+        let (_, first) = all.next()?;
         let (count, detail) = (1 + all.count() as u64, &first.detail);
-        note(match reason {
+        Some(match reason {
             Reason::NotFound if !detail.ends_with(NO_FOLDER) => format!("{} {problem}; {remedy}", Several(count, "PDB")),
             _ => {
                 format!("{} {problem} ({}{detail}); {remedy}", Several(count, "PDB"), if count > 1 { "the first: " } else { "" })
             }
-        });
+        })
     };
-    counted(Reason::NotFound, "not found along the symbol path", "add a folder or server that has them");
-    counted(Reason::Refused, "not read: access refused", "check the permissions of the folder, or the account for the server");
-    counted(
-        Reason::Unreachable,
-        "not read: the symbol server does not respond",
-        "check the network and the proxy, and try again",
-    );
-    for (pdb, PdbFailure { detail, .. }) in of(Reason::Unusable).take(FAILURES) {
-        note(format!("{}: {detail}", path_in_store(pdb)));
-    }
+    let reasons = [
+        (Reason::NotFound, "not found along the symbol path", "add a folder or server that has them"),
+        (Reason::Refused, "not read: access refused", "check the permissions of the folder, or the account for the server"),
+        (Reason::Unreachable, "not read: the symbol server does not respond", "check the network and the proxy, and try again"),
+    ];
+    let mut notes: Vec<_> = reasons.into_iter().filter_map(counted).collect();
+    let unusable = of(Reason::Unusable).take(FAILURES);
+    notes.extend(unusable.map(|(pdb, PdbFailure { detail, .. })| format!("{}: {detail}", path_in_store(pdb))));
     if let more @ 1.. = of(Reason::Unusable).count().saturating_sub(FAILURES) {
-        note(format!("{} more cannot be used", Several(more as u64, "PDB")));
+        notes.push(format!("{} more cannot be used", Several(more as u64, "PDB")));
     }
+    notes
 }
 
 /// The PDB as symbol stores name it: by its file name.

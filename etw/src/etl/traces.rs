@@ -6,7 +6,7 @@ use crate::input::{Input, kind};
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::{Done, Stop};
 use crate::output::tally::{Tally, is_of_file};
-use crate::output::{Grouped, Output, Several};
+use crate::output::{Grouped, Interrupt, Output, Several};
 use crate::schemas::SchemaOptions;
 use crate::selection::Wanted;
 use crate::wpp::WppMessages;
@@ -120,16 +120,17 @@ fn open(input: &Input, reopens: bool, out: &Output) -> Result<File, String> {
         return Err(why);
     }
     progress.expect(2 * source.length());
-    let source = Tracked { source, progress: progress.clone() };
+    let source = Tracked { source, progress: progress.clone(), interrupt: out.interrupt.clone() };
     let file = TraceFile::new(input.name.clone(), source).map_err(|error| unreadable(error.cause()))?;
     Ok(File { file, progress })
 }
 
-/// A source that shows progress.
+/// A source that shows progress, and can be interrupted.
 #[derive(Debug)]
 struct Tracked {
     source: FileSource,
     progress: Arc<FileProgress>,
+    interrupt: Option<Interrupt>,
 }
 
 impl Source for Tracked {
@@ -138,6 +139,9 @@ impl Source for Tracked {
     }
 
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        if let Some(Interrupt(check)) = &self.interrupt {
+            check(bytes.len())?;
+        }
         self.progress.add(bytes.len() as u64);
         self.source.read_at(offset, bytes)
     }

@@ -15,8 +15,9 @@ use etw_layouts_lines::Refusals;
 pub use etw_layouts_lines::{Format, column, document, kind, line, stack};
 use serde::Serialize;
 use std::cell::RefCell;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use writer::Writer;
 
 /// The values of an option: names with their help and meaning.
@@ -52,6 +53,18 @@ pub struct Output {
     /// The receiver of the lines, instead of standard output. The lines for standard error are then kept.
     receiver: Option<Box<dyn Write>>,
     kept: RefCell<String>,
+    /// Ends the reading of trace files early.
+    pub interrupt: Option<Interrupt>,
+}
+
+/// Called with the number of bytes of each read from a trace file. An error ends the command, as an error of the file does.
+#[derive(Clone)]
+pub struct Interrupt(pub Arc<dyn Fn(usize) -> io::Result<()> + Send + Sync>);
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupt")
+    }
 }
 
 /// The block size in bytes.
@@ -72,7 +85,8 @@ pub fn reported(format: Format, result: Result<Outcome, Error>) -> Result<Outcom
 impl Output {
     pub fn new(format: Format) -> Self {
         let (is_terminal, kept) = (io::stdout().is_terminal(), RefCell::default());
-        Self { format, is_detailed: false, is_terminal, lines: Vec::new(), writer: None, receiver: None, kept }
+        let (writer, receiver, interrupt) = (None, None, None);
+        Self { format, is_detailed: false, is_terminal, lines: Vec::new(), writer, receiver, kept, interrupt }
     }
 
     /// Writes lines to a receiver instead of standard output, and keeps those for standard error in memory.

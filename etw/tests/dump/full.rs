@@ -43,12 +43,17 @@ fn system(folder: &Path, linker: &clang::Linker) -> (Plan, System) {
 }
 
 /// Whether a variable has 8 bytes: times, frequencies and handles of registrations.
-fn is_long(name: &str) -> bool {
+pub fn is_long(name: &str) -> bool {
     ["EtwPerfFreq", "EtwpBootTime"].contains(&name) || name.ends_with("RegHandle")
 }
 
 /// A system with the variables of its kernel at these offsets of the image.
-fn with_variables(plan: &mut Plan, globals: &[(&'static str, u64)], mut image: Vec<u8>, place: impl Fn(&str) -> u64) -> System {
+pub fn with_variables(
+    plan: &mut Plan,
+    globals: &[(&'static str, u64)],
+    mut image: Vec<u8>,
+    place: impl Fn(&str) -> u64,
+) -> System {
     let base = module(plan.kit.arch).0;
     let mut debugger_data = 0;
     for (name, at) in globals {
@@ -75,6 +80,7 @@ fn with_variables(plan: &mut Plan, globals: &[(&'static str, u64)], mut image: V
         modules: vec![("ntoskrnl.exe", base, module(plan.kit.arch).1)],
         debugger_data,
         missing: BTreeSet::new(),
+        head: None,
     }
 }
 

@@ -5,6 +5,7 @@
 mod counts;
 mod events;
 mod full;
+mod raw;
 
 use etw_layouts_dump::Dump;
 use serde_json::Value;

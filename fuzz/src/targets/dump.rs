@@ -74,7 +74,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         let (start, end) = module(arch);
         let debugger_data = kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").map_or(0, |(_, at)| *at);
         let (pieces, modules) = (vec![(kit.image.base, kit.image.bytes)], vec![("ntoskrnl.exe", start, end)]);
-        System { build, arch, paging, pieces, modules, debugger_data, missing: BTreeSet::new() }.dump(DUMP_TYPE(kind))
+        System { build, arch, paging, pieces, modules, debugger_data, missing: BTreeSet::new(), head: None }.dump(DUMP_TYPE(kind))
     });
     small.into_iter().chain(large).collect()
 }

@@ -1,5 +1,6 @@
 //! Files of tables: Parquet, Arrow, CSV and JSON.
 
+mod descriptions;
 mod parquet;
 mod retain;
 mod text;

@@ -1,16 +1,22 @@
 //! Parquet files.
 
+use super::descriptions;
 use crate::{Error, Kind, Table};
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Writes a file with row groups of limited size.
 pub(super) struct Writer<W: Write + Send>(ArrowWriter<W>);
+
+/// The key of the descriptions of columns in the metadata of a file: a JSON object.
+const COLUMNS_KEY: &str = "etw.columns";
 
 /// Maximum number of rows of a row group. Engines use the statistics of row groups to skip them.
 const ROWS: usize = 1 << 19;
@@ -30,6 +36,13 @@ const VARYING: [&str; 7] = ["processor", "process", "thread", "header_process", 
 /// Columns of names that many rows in a sequence have in common.
 const CONSTANT: [&str; 2] = ["trace", "host"];
 
+/// The metadata of the schema, which only readers of Arrow find in it, and the descriptions of columns.
+fn key_values(table: &Table) -> Vec<KeyValue> {
+    let own: BTreeMap<_, _> = table.schema.metadata().iter().collect();
+    let own = own.into_iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+    own.chain([KeyValue::new(COLUMNS_KEY.to_owned(), descriptions::of(&table.schema))]).collect()
+}
+
 impl<W: Write + Send> Writer<W> {
     pub fn new(table: &Table, out: W) -> Result<Self, Error> {
         let path = |name: &str| ColumnPath::from(name);
@@ -40,7 +53,9 @@ impl<W: Write + Send> Writer<W> {
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_compression(compression)
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_max_row_group_row_count(Some(ROWS));
+            .set_max_row_group_row_count(Some(ROWS))
+            .set_created_by(concat!("etw-layouts-table version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_key_value_metadata(Some(key_values(table)));
         // The values of these columns increase and rarely repeat.
         for name in ["sequence", "time", "tick"] {
             properties = properties

@@ -42,6 +42,8 @@ pub struct System {
     pub debugger_data: u64,
     /// Virtual pages that are not in the dump.
     pub missing: BTreeSet<u64>,
+    /// The address of the list of modules, if it is in the image of the kernel. The page tables then have an entry for themselves.
+    pub head: Option<u64>,
 }
 
 /// The address of the list of modules. The debugger data follows it.
@@ -53,8 +55,39 @@ fn lists(arch: Arch) -> u64 {
 const DEBUGGER: u64 = 0x1000;
 
 impl System {
+    /// The physical memory itself: address and bytes of each page.
+    pub fn pages(&self) -> Vec<(u64, Vec<u8>)> {
+        self.memory().pages.into_iter().map(|(page, bytes)| (page * PAGE, bytes)).collect()
+    }
+
+    /// Moves the head of the list of modules into the image of the kernel, as the variable PsLoadedModuleList is.
+    pub fn with_modules_in_image(mut self, offset: u64) -> Self {
+        let size = if self.arch == Arch::X86 { 4 } else { 8 };
+        let (start, first, last) = (self.modules[0].1, lists(self.arch) + 0x40, self.modules.len() as u64 * 0x100 - 0xC0);
+        self.head = Some(start + offset);
+        let piece = self.pieces.iter_mut().find(|(at, _)| *at == start).expect("the image");
+        let links = [first, lists(self.arch) + last].map(|link| link.to_le_bytes());
+        for (index, link) in links.iter().enumerate() {
+            let at = offset as usize + index * size;
+            piece.1[at..at + size].copy_from_slice(&link[..size]);
+        }
+        self
+    }
+
     /// A dump of a kind with pages of physical memory.
     pub fn dump(&self, kind: DUMP_TYPE) -> Vec<u8> {
+        let memory = self.memory();
+        match (kind.0, self.arch) {
+            (2, Arch::X86) => self.summary32(&memory),
+            (2, _) => self.summary64(&memory),
+            (_, Arch::X86) => self.full32(&memory),
+            (1, _) => self.full64(&memory),
+            (8..=10, _) => self.ranges64(&memory, kind),
+            _ => self.bitmap64(&memory, kind),
+        }
+    }
+
+    fn memory(&self) -> Physical {
         let (head, lists) = (lists(self.arch), self.lists());
         let mut memory = Physical::new(self.paging);
         for (at, bytes) in self.pieces.iter().map(|(at, bytes)| (*at, bytes)).chain([(head, &lists)]) {
@@ -68,14 +101,10 @@ impl System {
                 }
             }
         }
-        match (kind.0, self.arch) {
-            (2, Arch::X86) => self.summary32(&memory),
-            (2, _) => self.summary64(&memory),
-            (_, Arch::X86) => self.full32(&memory),
-            (1, _) => self.full64(&memory),
-            (8..=10, _) => self.ranges64(&memory, kind),
-            _ => self.bitmap64(&memory, kind),
+        if self.head.is_some() {
+            memory.refer_to_itself();
         }
+        memory
     }
 
     /// The list of modules, and the debugger data after it.
@@ -86,7 +115,10 @@ impl System {
         let text = structures::UNICODE_STRING.select(self.build, self.arch).expect("a layout").layout;
         let places: Vec<usize> = [0].into_iter().chain((0..self.modules.len()).map(|index| 0x40 + index * 0x100)).collect();
         for (index, &at) in places.iter().enumerate() {
-            let of = |index: usize| base + places[index % places.len()] as u64;
+            let of = |index: usize| match (index % places.len(), self.head) {
+                (0, Some(head)) => head,
+                (index, _) => base + places[index] as u64,
+            };
             let mut links = ViewMut::at(list, &mut bytes, at).expect("room");
             links.set(LIST_ENTRY::FLINK, of(index + 1)).expect("a pointer");
             links.set(LIST_ENTRY::BLINK, of(index + places.len() - 1)).expect("a pointer");
@@ -171,7 +203,7 @@ impl System {
         let mut out = bytes_of(&header64(self.build.number[2], machine)).to_vec();
         change(&mut out, 0, |header: &mut DUMP_HEADER64| {
             (header.DumpType, header.DirectoryTableBase) = (kind, memory.root * PAGE);
-            header.PsLoadedModuleList = lists(self.arch);
+            header.PsLoadedModuleList = self.head.unwrap_or(lists(self.arch));
             header.KdDebuggerDataBlock = lists(self.arch) + DEBUGGER;
         });
         out
@@ -193,7 +225,7 @@ impl System {
         let mut out = bytes_of(&header32(self.build.number[2])).to_vec();
         change(&mut out, 0, |header: &mut DUMP_HEADER32| {
             (header.DumpType, header.DirectoryTableBase) = (kind, (memory.root * PAGE) as u32);
-            header.PsLoadedModuleList = lists(self.arch) as u32;
+            header.PsLoadedModuleList = self.head.unwrap_or(lists(self.arch)) as u32;
             header.KdDebuggerDataBlock = (lists(self.arch) + DEBUGGER) as u32;
             header.PaeEnabled = (self.paging == Paging::Pae).into();
         });
@@ -206,7 +238,7 @@ impl System {
 pub fn of_pages(arch: Arch, tables: u64, pages: BTreeMap<u64, Vec<u8>>) -> Vec<u8> {
     let (build, missing) = (Build::new(10, 0, 19041, 264), BTreeSet::new());
     let (pieces, modules) = (Vec::new(), Vec::new());
-    let system = System { build, arch, paging: Paging::Two, pieces, modules, debugger_data: 0, missing };
+    let system = System { build, arch, paging: Paging::Two, pieces, modules, debugger_data: 0, missing, head: None };
     let memory = Physical { paging: Paging::Two, pages, root: 0, next: 0, mapped: 0 };
     let is_32_bit = arch == Arch::X86;
     let mut out = if is_32_bit { system.full32(&memory) } else { system.full64(&memory) };
@@ -244,6 +276,36 @@ impl Physical {
         let mut memory = Self { paging, pages: BTreeMap::new(), root: 0, next: 0x101, mapped: 0 };
         memory.root = memory.table();
         memory
+    }
+
+    /// Adds the entries with which Windows finds its page tables: one for the top-level table itself; with PAE, one for each of the four directories in
+    /// the last one.
+    fn refer_to_itself(&mut self) {
+        let (root, paging) = (self.root, self.paging);
+        let (index, flags) = match paging {
+            Paging::Two => (0x300, 0x63),
+            Paging::Pae => (0, 0x63),
+            Paging::Four | Paging::Five => (0x1ED, 0x63),
+            Paging::Arm => (0x1ED, 0x703),
+        };
+        if paging != Paging::Pae {
+            let size = if paging == Paging::Two { 4 } else { 8 };
+            let entry = (root * PAGE | flags).to_le_bytes();
+            let page = self.pages.get_mut(&root).expect("a table");
+            return page[index * size..(index + 1) * size].copy_from_slice(&entry[..size]);
+        }
+        for index in 0..4 {
+            if self.pages[&root][index * 8] == 0 {
+                let entry = (self.table() * PAGE | 1).to_le_bytes();
+                self.pages.get_mut(&root).expect("a table")[index * 8..index * 8 + 8].copy_from_slice(&entry);
+            }
+        }
+        let top = self.pages[&root][..32].to_vec();
+        let last = u64::from_le_bytes(top[24..].try_into().expect("8 bytes")) / PAGE;
+        for (index, entry) in top.chunks_exact(8).enumerate() {
+            let entry = (u64::from_le_bytes(entry.try_into().expect("8 bytes")) | flags).to_le_bytes();
+            self.pages.get_mut(&last).expect("a table")[index * 8..index * 8 + 8].copy_from_slice(&entry);
+        }
     }
 
     fn table(&mut self) -> u64 {

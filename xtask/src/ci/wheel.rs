@@ -16,7 +16,7 @@ fn tested() -> Result<Step, Error> {
     let has_packages = Command::new(&python).args(["-c", imports]).output().is_ok_and(|output| output.status.success());
     if !has_packages {
         return Ok(Step::Absent(format!(
-            "{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib mypy"
+            "{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib mypy volatility3"
         )));
     }
     let folder = workspace::root().join("target/wheel");
@@ -40,9 +40,24 @@ fn tested() -> Result<Step, Error> {
         Step::Passed => {}
         step => return Ok(step),
     }
+    // The tests of the Volatility plugins need memory images, which a test of the program makes.
+    let images = folder.join("images");
+    fs::create_dir_all(&images)?;
+    let images = images.display().to_string();
+    let cargo = env::var("CARGO").unwrap_or("cargo".into());
+    let make = ["test", "--workspace", "--test", "dump", "memory_images"];
+    match command(&cargo, &make, &[("ETW_LAYOUTS_IMAGES", &images)])? {
+        Step::Passed => {}
+        step => return Ok(step),
+    }
     // Keep the tests from writing caches into the sources.
     let tests = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "python/tests"];
-    let environment = [("PYTHONPATH", site.as_str()), ("PYTHONDONTWRITEBYTECODE", "1"), ("ETW_LAYOUTS_WHEEL", &wheel)];
+    let environment = [
+        ("PYTHONPATH", site.as_str()),
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+        ("ETW_LAYOUTS_WHEEL", &wheel),
+        ("ETW_LAYOUTS_IMAGES", &images),
+    ];
     command(&python, &tests, &environment)
 }
 

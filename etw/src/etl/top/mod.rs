@@ -7,7 +7,7 @@ mod saved;
 mod table;
 
 use super::Done;
-use super::symbols::StackSymbols;
+use super::symbols::{StackSymbols, notes as symbol_notes};
 use super::traces::Opened;
 use crate::input::{self, Input};
 use crate::object::object;
@@ -20,6 +20,8 @@ use etw_layouts_answers::top::{Answer, Key, Note, What, top};
 #[cfg(feature = "table")]
 use etw_layouts_cli::no_stdout;
 use etw_layouts_etl::Filter;
+#[cfg(feature = "table")]
+use etw_layouts_table::Batch;
 use etw_layouts_trace::{Trace, TraceFile};
 use options::Question;
 pub use options::{key, keys_of, what};
@@ -250,8 +252,15 @@ fn notes(answer: &Answer, out: &Output) {
     }
 }
 
-fn noted(note: &Note) -> impl Serialize {
-    object! { note: note.note, count: note.count }
+/// A note in JSON.
+#[derive(Serialize)]
+struct Noted<'a> {
+    note: &'a str,
+    count: u64,
+}
+
+fn noted(note: &Note) -> Noted<'_> {
+    Noted { note: note.note, count: note.count }
 }
 
 /// What holds for all rows.
@@ -282,16 +291,20 @@ impl<'a> Head<'a> {
     }
 }
 
-/// An answer as one JSON object.
-pub struct Document(Answer);
+/// An answer as one JSON object, and as a table.
+pub struct Document {
+    answer: Answer,
+    /// Notes on the symbols of functions.
+    symbols: Vec<String>,
+}
 
 impl Document {
-    /// The answer to a question, by its name and the names of keys; without any, the default ones.
+    /// The answer to a question, by its name and the names of keys; without any, the default ones. `symbol_path` is that of `--symbol-path`.
     ///
     /// # Errors
     ///
     /// A name is unknown, the trace cannot be read, or it has no event that answers the question.
-    pub fn new(trace: &Trace, name: &str, by: &[String], filters: &[Filter]) -> Result<Self, Stop> {
+    pub fn new(trace: &Trace, name: &str, by: &[String], symbol_path: Option<String>, filters: &[Filter]) -> Result<Self, Stop> {
         let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
         let what = What::named(name).ok_or_else(|| {
             Stop::Input(format!("unknown question `{name}`; use one of {}", list(&mut What::all().map(What::name))))
@@ -302,17 +315,26 @@ impl Document {
             Key::named(name).ok_or_else(|| Stop::Input(why()))
         };
         let keys = keys_of(what, &by.iter().map(key).collect::<Result<Vec<_>, _>>()?)?;
-        answer(what, &keys, trace, filters, &Functions::default()).map(Self)
+        let functions = StackSymbols::new(symbol_path).functions(has_functions(&keys)).map_err(Stop::Input)?;
+        let answer = answer(what, &keys, trace, filters, &functions)?;
+        Ok(Self { answer, symbols: symbol_notes(&functions.failures()) })
+    }
+
+    /// The rows as a table, with the columns of CSV.
+    #[cfg(feature = "table")]
+    pub fn table(&self) -> Result<Batch, etw_layouts_table::Error> {
+        saved::rows(&self.answer, usize::MAX)
     }
 }
 
 impl Serialize for Document {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(answer) = self;
+        let Self { answer, symbols } = self;
         let columns = answer.columns();
         let names = || columns.iter().map(|column| column.name);
         let rows: Vec<_> = answer.rows.iter().map(|row| Line(names().zip(answer.values(row)).collect())).collect();
-        let notes: Vec<_> = answer.notes.iter().map(noted).collect();
+        let symbols = symbols.iter().map(|note| Noted { note, count: 1 });
+        let notes: Vec<_> = answer.notes.iter().map(noted).chain(symbols).collect();
         object! { #[serde(flatten)] head: Head::new(answer), rows: rows, notes: notes }.serialize(serializer)
     }
 }

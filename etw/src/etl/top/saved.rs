@@ -6,7 +6,7 @@ use crate::output::stop::Stop;
 use etw_layouts_answers::top::{Answer, Unit, Value};
 use etw_layouts_cli::NewFile;
 use etw_layouts_table::write::{Format, Writer};
-use etw_layouts_table::{Error, Values, sums};
+use etw_layouts_table::{Batch, Error, Values, sums};
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -35,7 +35,7 @@ impl Target {
         let Self { name, format, file: new } = self;
         let failed = |why: &dyn Display| failed(&name, why);
         let written = || -> Result<(), Error> {
-            let batch = sums(columns(answer, limit))?;
+            let batch = rows(answer, limit)?;
             let mut writer = Writer::new(format, &batch.table, BufWriter::new(new.file()))?;
             writer.write(&batch.rows)?;
             Ok(writer.finish()?.flush()?)
@@ -47,6 +47,11 @@ impl Target {
 
 fn failed(name: &str, why: &dyn Display) -> Stop {
     Stop::Output(io::Error::other(format!("{}: {why}", Escaped(name))))
+}
+
+/// The first rows of an answer.
+pub fn rows(answer: &Answer, limit: usize) -> Result<Batch, Error> {
+    Ok(sums(columns(answer, limit))?)
 }
 
 fn columns(answer: &Answer, limit: usize) -> Vec<(&'static str, Values)> {

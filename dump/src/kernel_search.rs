@@ -1,0 +1,208 @@
+//! Finds the kernel in physical memory without headers: its page tables, its image, and the list of modules.
+
+use crate::diagnostic::{DiagnosticKind, report};
+use crate::error::Error;
+use crate::header::{DumpHeader, Roots};
+use crate::image::KernelImage;
+use crate::pages::PAGE;
+use crate::paging::Paging;
+use crate::physical::Physical;
+use crate::source::Source;
+use crate::system::{IdentitySource, MemoryDump};
+use etw_layouts::constants::DUMP_TYPE;
+use etw_layouts::members::LOADED_MODULE;
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_memory::{Address, Memory, ReadError};
+
+/// Names of the symbol files of kernels, in lowercase.
+const KERNELS: [&str; 4] = ["ntkrnlmp.pdb", "ntoskrnl.pdb", "ntkrnlpa.pdb", "ntkrpamp.pdb"];
+/// Number of bytes read at once.
+const PIECE: u64 = 1 << 20;
+/// Maximum number of page tables to try. Each process has one, and each leads to the kernel.
+const TABLES: usize = 1 << 12;
+/// Maximum number of mapped pages to read for one page table.
+const MAPPED: usize = 1 << 22;
+/// Maximum size of the image of a kernel, in bytes.
+const IMAGE: u32 = 1 << 27;
+
+impl<S: Source> MemoryDump<S> {
+    /// Physical memory without the headers of a dump, such as that of a virtual machine. Offsets in `source` are physical addresses; `ranges` are the
+    /// addresses and sizes in bytes that it contains.
+    ///
+    /// The page tables are found by their entry for themselves, the kernel by its image, and the list of modules by its first entry, which is that of
+    /// the kernel. The header then states only architecture and build. `build` is used for a kernel whose PDB and image are not those of an examined
+    /// build.
+    ///
+    /// # Errors
+    ///
+    /// The memory cannot be read, has no kernel, or has one of an unknown build.
+    pub fn from_memory(source: S, ranges: &[(u64, u64)], build: Option<Build>) -> Result<Self, Error> {
+        let physical = Physical::from_ranges(ranges);
+        let mut dump = Self::without_kernel(source, header(), physical);
+        if !dump.find_kernel()? {
+            return Err(Error::NoKernel);
+        }
+        let identity = dump.identity();
+        let build = match (identity.by, build) {
+            (IdentitySource::Header, None) => {
+                let pdb = dump.image().and_then(|image| image.pdb.as_ref());
+                let text = pdb.map(|pdb| format!("{} {}, age {}", pdb.name, pdb.id.guid, pdb.id.age));
+                return Err(Error::UnknownKernel(text.unwrap_or_default()));
+            }
+            (IdentitySource::Header, Some(build)) => build,
+            (_, _) => identity.build,
+        };
+        dump.header.build = Build { revision: 0, ..build };
+        match dump.find_modules()? {
+            Some(head) => dump.modules = dump.read_modules(head),
+            None => {
+                let why = "no list of modules in the memory of the kernel image: modules of callbacks are unknown";
+                report(&mut dump.diagnostics, 0, DiagnosticKind::Modules(why.into()));
+            }
+        }
+        Ok(dump)
+    }
+
+    /// Finds page tables that lead to a kernel.
+    fn find_kernel(&mut self) -> Result<bool, Error> {
+        let ranges: Vec<_> = self.runs().collect();
+        let (mut bytes, mut tried) = (vec![0; PIECE as usize], 0);
+        for (start, size) in ranges {
+            let mut at = start;
+            while at < start + size {
+                let length = PIECE.min(start + size - at) as usize;
+                let present = self.source.read_at(at, &mut bytes[..length])?;
+                for (page, content) in (at..).step_by(PAGE as usize).zip(bytes[..present].chunks_exact(PAGE as usize)) {
+                    for paging in Paging::with_reference_to(page, content) {
+                        tried += 1;
+                        if tried > TABLES {
+                            return Ok(false);
+                        }
+                        let Some(tables) = self.top(paging, page, content)? else { continue };
+                        (self.paging, self.tables, self.header.arch) = (paging, tables, paging.arch());
+                        self.known.take();
+                        self.image = self.find_image()?;
+                        if self.image.is_some() {
+                            return Ok(true);
+                        }
+                    }
+                }
+                // A page that is missing is skipped.
+                at += (present as u64 / PAGE * PAGE).max(PAGE);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Physical address of the top-level table, for a table that refers to itself. With PAE it is a table of four entries above it.
+    fn top(&self, paging: Paging, page: u64, content: &[u8]) -> Result<Option<u64>, Error> {
+        if paging != Paging::Pae {
+            return Ok(Some(page));
+        }
+        let frames = |entries: &[u8]| -> Vec<u64> { entries.chunks_exact(8).map(crate::paging::frame).collect() };
+        let wanted = frames(&content[..32]);
+        let mut bytes = vec![0; PIECE as usize];
+        for (start, size) in self.runs() {
+            let mut at = start;
+            while at < start + size {
+                let length = PIECE.min(start + size - at) as usize;
+                let present = self.source.read_at(at, &mut bytes[..length])?;
+                let mut tables = (at..).step_by(32).zip(bytes[..present].chunks_exact(32));
+                // The entries of a directory are writable; those of the table above it must not have this flag.
+                let found = tables.find(|(_, table)| table[0] & 3 == 1 && frames(table) == wanted);
+                if let Some((table, _)) = found {
+                    return Ok(Some(table));
+                }
+                at += (present as u64 / PAGE * PAGE).max(PAGE);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The image of the kernel among the mapped pages of the system.
+    fn find_image(&self) -> Result<Option<KernelImage>, Error> {
+        let is_64_bit = self.header.arch != Arch::X86;
+        let (mut at, end) = if is_64_bit { (0xFFFF_F800_0000_0000, 0xFFFF_F900_0000_0000) } else { (0x8000_0000, 1 << 32) };
+        let mut pages = 0;
+        while at < end && pages < MAPPED {
+            let (is_mapped, size) = self.mapping(Address(at)).map_err(Error::Read)?;
+            let next = (at - at % size).saturating_add(size);
+            if !is_mapped {
+                at = next;
+                continue;
+            }
+            for page in (at..next).step_by(PAGE as usize) {
+                pages += 1;
+                let mut start = [0; 2];
+                if self.read(Address(page), &mut start).map_err(Error::Read)? == 2 && start == *b"MZ" {
+                    let image = KernelImage::read(self, Address(page), is_64_bit).map_err(Error::Read)?;
+                    let is_kernel = |image: &KernelImage| {
+                        image.pdb.as_ref().is_some_and(|pdb| KERNELS.contains(&pdb.name.to_ascii_lowercase().as_str()))
+                    };
+                    if let Some(image) = image.filter(is_kernel) {
+                        return Ok(Some(image));
+                    }
+                }
+            }
+            at = next;
+        }
+        Ok(None)
+    }
+
+    /// The head of the list of modules, in the image of the kernel.
+    fn find_modules(&self) -> Result<Option<Address>, Error> {
+        let Some(image) = &self.image else { return Ok(None) };
+        let layout = structures::LOADED_MODULE.select(self.header.build, self.header.arch).ok().map(|selected| selected.layout);
+        let Some(member) = layout.and_then(|layout| layout.find(LOADED_MODULE::DLL_BASE)) else { return Ok(None) };
+        let size = self.header.arch.pointer_size();
+        let is_pointer = |value: u64| value % size == 0 && if size == 8 { value >> 47 == 0x1_FFFF } else { value >> 31 == 1 };
+        let pointer = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        let mut bytes = vec![0; PAGE as usize];
+        for offset in (0..u64::from(image.file.size.min(IMAGE))).step_by(PAGE as usize) {
+            let Some(page) = image.base.plus(offset) else { break };
+            let present = self.read(page, &mut bytes).map_err(Error::Read)?;
+            let pairs = bytes[..present].chunks_exact(size as usize).zip(bytes[..present].chunks_exact(size as usize).skip(1));
+            for (index, (next, back)) in (0u64..).zip(pairs) {
+                let (next, back) = (pointer(next), pointer(back));
+                let Some(head) = page.plus(index * size).filter(|_| is_pointer(next) && is_pointer(back)) else { continue };
+                if next == head.0 {
+                    continue;
+                }
+                let at = |offset: u64| Address(next).plus(offset).map_or(Ok(None), |at| self.pointer(at)).map_err(Error::Read);
+                if at(size)? == Some(head) && at(member.offset as u64)? == Some(image.base) {
+                    return Ok(Some(head));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A header without the properties that only a dump states.
+fn header() -> DumpHeader {
+    DumpHeader {
+        kind: DUMP_TYPE(0),
+        build: Build::new(0, 0, 0, 0),
+        arch: Arch::X64,
+        processors: 0,
+        bug_check: 0,
+        parameters: [0; 4],
+        time: None,
+        up_time: None,
+        roots: Roots { tables: 0, is_pae: false, modules: Address(0), debugger: Address(0) },
+    }
+}
+
+/// Reads of the page tables.
+impl<S: Source> MemoryDump<S> {
+    /// Whether an address is mapped, and the size in bytes of the aligned range for which this holds.
+    fn mapping(&self, address: Address) -> Result<(bool, u64), ReadError> {
+        let failed = std::cell::Cell::new(None);
+        let found = self.paging.walk(self.tables, address.0, |at, size| self.entry(at, size, &failed));
+        match (failed.take(), found) {
+            (Some(error), _) => Err(error),
+            (None, Ok((_, bits))) => Ok((true, 1 << bits)),
+            (None, Err(bits)) => Ok((false, 1 << bits)),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+"""Prints the folder of the plugins."""
+
+from . import PLUGINS
+
+print(PLUGINS)

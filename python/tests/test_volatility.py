@@ -1,0 +1,111 @@
+"""The plugins of Volatility: run by its program on memory images of eight builds, they list what `etw dump` prints about crash dumps of the same
+memory. The images are made by the test `memory_images` of the program, in the folder ETW_LAYOUTS_IMAGES."""
+
+import importlib.util
+import json
+import os
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import conftest
+import pytest
+
+import etw
+from etw.volatility import PLUGINS
+
+IMAGES = os.environ.get("ETW_LAYOUTS_IMAGES")
+
+if not importlib.util.find_spec("volatility3"):
+    conftest.skipped("volatility3", "pip install volatility3")
+if not IMAGES:
+    pytest.skip("left out: plugins of Volatility; set ETW_LAYOUTS_IMAGES to the images of `cargo test --test dump memory_images`", allow_module_level=True)
+
+LIST = [line.split() for line in (Path(IMAGES) / "list.txt").read_text().splitlines()]
+
+
+def vol(image: Path, plugin: str, *words: str, cwd: Path, code: int = 0) -> tuple[list[dict], str]:
+    """The rows that a plugin lists, and the messages."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(etw.__file__).parents[1])}
+    # As the program `vol`, which need not be in the path.
+    program = "import sys; from volatility3.cli import main; sys.argv[0] = 'vol'; main()"
+    arguments = [sys.executable, "-c", program, "--offline", "-q", "-p", PLUGINS, "-r", "json", "-f", str(image), plugin, *words]
+    output = subprocess.run(arguments, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+    assert output.returncode == code, output.stdout + output.stderr
+    return json.loads(output.stdout) if code == 0 else [], output.stdout + output.stderr
+
+
+def options(name: str, build: str, has_symbols: str) -> list[str]:
+    symbols = ["--symbols", str(Path(IMAGES) / f"{name}.symbols.json")] if has_symbols == "true" else []
+    return [*symbols, *(["--build", build] if name.endswith("x86") else [])]
+
+
+def test_sessions(tmp_path):
+    def check(line: list[str]) -> None:
+        name = line[0]
+        expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
+        rows, _ = vol(Path(IMAGES) / f"{name}.raw", "etw.Sessions", *options(*line), cwd=tmp_path)
+        wanted = [(one["logger_id"], one["session"], one["mode_names"], one["buffers"], one["events"]) for one in expected["sessions"]]
+        assert [(row["ID"], row["Name"], row["Mode"], row["Buffers"], row["Events"]) for row in rows] == wanted and len(rows) == 3, name
+
+    assert len(LIST) == 8
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(check, LIST))
+
+
+def test_all_plugins(tmp_path):
+    """On ARM64, for which Volatility has no layer of virtual memory."""
+    name = next(name for name, *_ in LIST if name.endswith("arm64"))
+    expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
+    [own] = [line for line in LIST if line[0] == name]
+    words, image = options(*own), Path(IMAGES) / f"{name}.raw"
+    number = lambda text: None if text is None else int(text, 16)
+
+    rows, _ = vol(image, "etw.Providers", *words, cwd=tmp_path)
+    wanted = {(number(one["address"]), one["guid"], by.get("logger_id")) for one in expected["providers"] for by in one["enabled"] or [{}]}
+    assert {(row["Address"], row["GUID"], row["Session"]) for row in rows} == wanted and len(wanted) > 2
+
+    rows, _ = vol(image, "etw.Registrations", *words, cwd=tmp_path)
+    all_of = [one for provider in expected["providers"] if provider["kind"] != "Group" for one in provider["registrations"]]
+    wanted = {(number(one["address"]), number(one["callback"]), one["module"] or (one["callback"] and "no module")) for one in all_of}
+    assert {(row["Address"], row["Callback"], row["Module"]) for row in rows} == wanted
+    assert "ntoskrnl.exe" in {row["Module"] for row in rows}
+
+    rows, _ = vol(image, "etw.Consumers", *words, cwd=tmp_path)
+    assert [row["Address"] for row in rows] == [number(one["address"]) for one in expected["consumers"]]
+
+    rows, _ = vol(image, "etw.Globals", *words, cwd=tmp_path)
+    known = {row["Name"]: row["Address"] for row in rows}
+    assert {key: known[key] for key in expected["kernel"]["globals"]} == {key: number(at) for key, at in expected["kernel"]["globals"].items()}
+
+    assert len(vol(image, "etw.Findings", *words, cwd=tmp_path)[0]) == len(expected["diagnostics"])
+
+    rows, _ = vol(image, "etw.Buffers", "--free", *words, cwd=tmp_path)
+    saved = [etw.open(tmp_path / row["File"]) for row in rows]
+    assert [trace.info["session"] for trace in saved] == [row["Name"] for row in rows]
+    assert sum(sum(1 for _ in trace.events()) - 1 for trace in saved) == sum(row["Events"] for row in rows) > 0
+
+
+def test_a_layer_of_another_format_and_errors(tmp_path):
+    """A LiME file, whose segments Volatility maps; and memory without a kernel, or with an unknown one."""
+    name = next(name for name, _, has in LIST if has == "false")
+    memory, segments = (Path(IMAGES) / f"{name}.raw").read_bytes(), []
+    with (tmp_path / "memory.lime").open("wb") as file:
+        for start in range(0, len(memory), 1 << 20):
+            piece = memory[start : start + (1 << 20)]
+            if any(piece):
+                segments.append(start)
+                file.write(struct.pack("<IIQQQ", 0x4C694D45, 1, start, start + len(piece) - 1, 0) + piece)
+    assert len(segments) > 1
+    expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
+    rows, _ = vol(tmp_path / "memory.lime", "etw.Sessions", cwd=tmp_path)
+    assert [row["Name"] for row in rows] == [one["session"] for one in expected["sessions"]]
+
+    (tmp_path / "empty.raw").write_bytes(bytes(1 << 20))
+    _, text = vol(tmp_path / "empty.raw", "etw.Sessions", cwd=tmp_path, code=1)
+    assert "no kernel found" in text
+    unknown = next(name for name, *_ in LIST if name.endswith("x86"))
+    _, text = vol(Path(IMAGES) / f"{unknown}.raw", "etw.Sessions", cwd=tmp_path, code=1)
+    assert "unknown build of the kernel" in text and "--build" in text
