@@ -1,6 +1,8 @@
 // The worker: runs the program, and reads files for it by position.
 'use strict';
 const files = new Map(), reader = new FileReaderSync();
+// Size limit of a dump, in bytes: it is read as a whole.
+const MAX_DUMP = 64 * 2 ** 20;
 let parts = [], program = null, count = 0;
 
 globalThis.readFile = (file, offset, length) => {
@@ -20,7 +22,10 @@ const open = (given) => {
   program.begin();
   for (const { file, kind } of given) {
     if (kind === 'schemas') program.add_schemas(file.name, whole(file));
-    else if (kind === 'dump') program.add_dump(file.name, whole(file));
+    else if (kind === 'dump') {
+      if (file.size > MAX_DUMP) throw new Error(`${file.name}: dump too large: ${Math.round(file.size / 1e6)} MB, and a minidump of the kernel has a few; save its sessions with \`etw dump save -o DIR ${file.name}\`, and drop the trace files here`);
+      program.add_dump(file.name, whole(file));
+    }
     else {
       files.set(count, file);
       program.add_trace(file.name, count++, file.size);

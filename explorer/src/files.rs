@@ -53,6 +53,12 @@ impl Files {
 
     /// Adds a file with schemas.
     pub fn add_schemas(&mut self, name: String, bytes: Vec<u8>) {
+        if name.to_ascii_lowercase().ends_with(".pdb") {
+            self.notes.push(format!(
+                "{name}: used for messages of WPP, not for names of functions; `etw etl report --symbol-path FOLDER` and `etw etl events --stacks --symbol-path FOLDER` name \
+                 functions"
+            ));
+        }
         self.schemas.push((PathBuf::from(name), bytes));
     }
 }

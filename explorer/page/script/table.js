@@ -22,7 +22,9 @@
     const value = (value) => typeof value === 'string' ? value : JSON.stringify(value);
     const fields = (event) => event.message ?? (event.fields ? Object.entries(event.fields).map(([name, of]) => `${name} = ${value(of)}`).join(', ') : event.payload ?? '');
     const name = (event) => event.event ?? `${event.provider_name ?? event.provider ?? event.header}/${event.id ?? ''}`;
-    const process = (event) => event.process === null ? '' : event.process_name ? `${event.process_name} (${event.process})` : String(event.process);
+    const named = (name, id) => name ? `${name} (${id})` : String(id);
+    // An event that states no process that did it can be about one.
+    const process = (event) => event.process !== null ? named(event.process_name, event.process) : event.subject === null ? '' : `about ${named(event.subject_name, event.subject)}`;
     const row = (index, top) => {
       const event = rows.get(index), cell = (text) => make('span', { role: 'gridcell' }, brief(shown(text), 300));
       const line = make('div', { className: 'row', role: 'row', id: `row-${index}` });

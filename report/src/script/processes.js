@@ -20,14 +20,14 @@
       return draw("svg", { class: "life", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
         draw("rect", { class: "all", width: 100, height: 10 }), draw("rect", { x: Math.min(from, 99), width: Math.max(to - from, 1), height: 10 }));
     };
-    const parentOf = ({ parent, parent_id: id }) => parent === null ? id === null ? "not stated" : String(id) : make("span", {}, traced(all[parent].image ?? "unknown image"), ` (${all[parent].id})`);
-    const userOf = ({ user, user_name: name }) => user === null ? "not stated" : make("span", { className: "user", title: user }, traced(name ?? user));
+    const parentOf = ({ parent, parent_id: id }) => parent === null ? id === null ? "–" : String(id) : make("span", {}, traced(all[parent].image ?? "unknown image"), ` (${all[parent].id})`);
+    const userOf = ({ user, user_name: name }) => user === null ? "–" : make("span", { className: "user", title: user }, traced(name ?? user));
     const rows = order.map(([index, depth]) => {
       const one = all[index], name = make("span", { className: "branch" }, traced(one.image ?? "unknown image"));
       name.style.paddingLeft = `${Math.min(depth, 12) * 0.9}rem`;
       const start = one.start === null ? "–" : one.start < 0 ? `${seconds(-one.start)} before` : seconds(one.start);
       const end = one.end !== null ? seconds(one.end) : one.has_ended ? "–" : "";
-      return [name, String(one.id), "", whole(one.command_line ?? ""), userOf(one), start, end, life(one), one.exit_status === null ? "" : `0x${one.exit_status.toString(16)}`, parentOf(one)];
+      return [name, String(one.id), "", whole(one.command_line ?? "–"), userOf(one), start, end, life(one), one.exit_status === null ? "" : `0x${one.exit_status.toString(16)}`, parentOf(one)];
     });
     const element = table("Processes", ["process", "ID", "events", "command line", "user", "start", "end", "lifetime", "exit status", "parent"], rows, [1, 2]);
     const lines = [...element.tBodies[0].rows];
@@ -39,5 +39,5 @@
       lines[row].cells[2].textContent = events === null ? "not counted by time" : grouped(events);
     }));
     const note = more ? [make("p", {}, `${several(more, "other process", "other processes")} with fewer events left out.`)] : [];
-    return [make("p", { className: "lead" }, "A process without an end was running when the trace ended; – is a time that the trace does not state. Processes that are not alive in the selected time are grey."), scrolled("Processes", ...folded(element, 25)), ...note];
+    return [make("p", { className: "lead" }, "A process without an end was running when the trace ended; – is what the trace does not state. Processes that are not alive in the selected time are grey."), scrolled("Processes", ...folded(element, 25)), ...note];
   };

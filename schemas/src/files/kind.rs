@@ -40,11 +40,15 @@ pub(super) fn content(path: &Path) -> io::Result<Content> {
     let mut bytes = Vec::new();
     // The size is limited again, because the file can grow.
     file.take(MAX_MANIFEST).read_to_end(&mut bytes)?;
-    Ok(of_text(bytes))
+    Ok(of_bytes(bytes))
 }
 
-/// The kind of a text.
-pub(super) fn of_text(bytes: Vec<u8>) -> Content {
+/// The kind of a file that is not a binary.
+pub(super) fn of_bytes(bytes: Vec<u8>) -> Content {
+    #[cfg(feature = "pdb")]
+    if etw_layouts_symbols::pdb::is_pdb(&bytes) {
+        return Content::Pdb(bytes);
+    }
     match manifest::is_xml(&bytes) {
         true if manifest::is_manifest(&bytes) => Content::Manifest(bytes),
         false if tmf::is_tmf(&bytes) => Content::Tmf(bytes),

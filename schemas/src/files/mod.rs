@@ -125,7 +125,7 @@ pub fn read_path(path: &Path, progress: &(dyn Fn(PathProgress) + Sync)) -> io::R
 /// The schemas are corrupt.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> Result<Option<FileSchemas>, UnusableFile> {
     if !bytes.starts_with(b"MZ") {
-        return of_content(path, kind::of_text(bytes), &Languages::default());
+        return of_content(path, kind::of_bytes(bytes), &Languages::default());
     }
     let schemas = crate::binary::read(&bytes, &[]).map_err(|error| unusable(path, &error))?;
     let has_schemas = !schemas.providers.is_empty() || !schemas.errors.is_empty();
