@@ -21,7 +21,9 @@ const PIECE: u64 = 1 << 20;
 /// Maximum number of page tables to try. Each process has one, and each leads to the kernel.
 const TABLES: usize = 1 << 12;
 /// Maximum number of entries of page tables to look at, for all page tables together.
-const ENTRIES: usize = 1 << 22;
+const ENTRIES: usize = 1 << 20;
+/// Maximum number of missing pages to skip: ranges that a file states can be larger than any file.
+const MISSING: usize = 1 << 16;
 /// Maximum number of searches for the table above the four directories of PAE. Each reads the whole memory.
 const SEARCHES: usize = 16;
 /// Maximum number of possible heads of the list of modules to look at.
@@ -71,6 +73,7 @@ impl<S: Source> MemoryDump<S> {
     fn find_kernel(&mut self) -> Result<bool, Error> {
         let ranges: Vec<_> = self.runs().collect();
         let (mut bytes, mut tried, mut searches, mut entries) = (vec![0; PIECE as usize], 0, 0, ENTRIES);
+        let mut missing = 0;
         for (start, size) in ranges {
             let mut at = start;
             while at < start + size {
@@ -93,6 +96,10 @@ impl<S: Source> MemoryDump<S> {
                     }
                 }
                 // A page that is missing is skipped.
+                missing += usize::from(present < PAGE as usize);
+                if missing > MISSING {
+                    return Ok(false);
+                }
                 at += (present as u64 / PAGE * PAGE).max(PAGE);
             }
         }
@@ -106,7 +113,7 @@ impl<S: Source> MemoryDump<S> {
         }
         let frames = |entries: &[u8]| -> Vec<u64> { entries.chunks_exact(8).map(crate::paging::frame).collect() };
         let wanted = frames(&content[..32]);
-        let mut bytes = vec![0; PIECE as usize];
+        let (mut bytes, mut missing) = (vec![0; PIECE as usize], 0);
         for (start, size) in self.runs() {
             let mut at = start;
             while at < start + size {
@@ -117,6 +124,10 @@ impl<S: Source> MemoryDump<S> {
                 let found = tables.find(|(_, table)| table[0] & 3 == 1 && frames(table) == wanted);
                 if let Some((table, _)) = found {
                     return Ok(Some(table));
+                }
+                missing += usize::from(present < PAGE as usize);
+                if missing > MISSING {
+                    return Ok(None);
                 }
                 at += (present as u64 / PAGE * PAGE).max(PAGE);
             }
