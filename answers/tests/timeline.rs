@@ -192,7 +192,22 @@ fn each_row() {
     assert!(bracketed >= 3, "{bracketed} sentences with an address of IPv6");
     let missing: Vec<_> = ROWS.iter().enumerate().filter(|(at, _)| !rows.contains(at)).map(|(_, row)| row.kind).collect();
     assert_eq!(missing, Vec::<&str>::new());
+    paths("", &child_of_known_parent(), &mut columns);
     check_dashboards(&columns);
+}
+
+/// The document of a process whose parent was started before it.
+fn child_of_known_parent() -> Json {
+    let row = ROWS.iter().find(|row| row.kind == "process_started" && matches!(row.source, Source::Kernel(..))).unwrap();
+    let made = events(&row.source).into_iter().next_back().unwrap();
+    let child = payload(row, &made.schema);
+    let mut parent = child.clone();
+    let [own, other] = ["ProcessId", "ParentId"].map(|name| (number(row, name) as u32).to_le_bytes());
+    let at = parent.windows(4).position(|window| window == own).unwrap();
+    parent[at..at + 4].copy_from_slice(&other);
+    let trace = trace(&[event(5, &made, parent), event(10, &made, child)]);
+    let found = entries(&trace, &[row.kind]);
+    found.last().unwrap().document(Form::Ecs, "made.etl", None)
 }
 
 /// The paths of all values of a document.

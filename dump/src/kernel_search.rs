@@ -20,8 +20,14 @@ const KERNELS: [&str; 4] = ["ntkrnlmp.pdb", "ntoskrnl.pdb", "ntkrnlpa.pdb", "ntk
 const PIECE: u64 = 1 << 20;
 /// Maximum number of page tables to try. Each process has one, and each leads to the kernel.
 const TABLES: usize = 1 << 12;
-/// Maximum number of mapped pages to read for one page table.
-const MAPPED: usize = 1 << 22;
+/// Maximum number of entries of page tables to look at, for all page tables together.
+const ENTRIES: usize = 1 << 20;
+/// Maximum number of missing pages to skip: ranges that a file states can be larger than any file.
+const MISSING: usize = 1 << 16;
+/// Maximum number of searches for the table above the four directories of PAE. Each reads the whole memory.
+const SEARCHES: usize = 16;
+/// Maximum number of possible heads of the list of modules to look at.
+const HEADS: usize = 1 << 20;
 /// Maximum size of the image of a kernel, in bytes.
 const IMAGE: u32 = 1 << 27;
 
@@ -66,7 +72,8 @@ impl<S: Source> MemoryDump<S> {
     /// Finds page tables that lead to a kernel.
     fn find_kernel(&mut self) -> Result<bool, Error> {
         let ranges: Vec<_> = self.runs().collect();
-        let (mut bytes, mut tried) = (vec![0; PIECE as usize], 0);
+        let (mut bytes, mut tried, mut searches, mut entries) = (vec![0; PIECE as usize], 0, 0, ENTRIES);
+        let mut missing = 0;
         for (start, size) in ranges {
             let mut at = start;
             while at < start + size {
@@ -75,19 +82,24 @@ impl<S: Source> MemoryDump<S> {
                 for (page, content) in (at..).step_by(PAGE as usize).zip(bytes[..present].chunks_exact(PAGE as usize)) {
                     for paging in Paging::with_reference_to(page, content) {
                         tried += 1;
-                        if tried > TABLES {
+                        searches += usize::from(paging == Paging::Pae);
+                        if tried > TABLES || searches > SEARCHES || entries == 0 {
                             return Ok(false);
                         }
                         let Some(tables) = self.top(paging, page, content)? else { continue };
                         (self.paging, self.tables, self.header.arch) = (paging, tables, paging.arch());
                         self.known.take();
-                        self.image = self.find_image()?;
+                        self.image = self.find_image(&mut entries)?;
                         if self.image.is_some() {
                             return Ok(true);
                         }
                     }
                 }
                 // A page that is missing is skipped.
+                missing += usize::from(present < PAGE as usize);
+                if missing > MISSING {
+                    return Ok(false);
+                }
                 at += (present as u64 / PAGE * PAGE).max(PAGE);
             }
         }
@@ -101,7 +113,7 @@ impl<S: Source> MemoryDump<S> {
         }
         let frames = |entries: &[u8]| -> Vec<u64> { entries.chunks_exact(8).map(crate::paging::frame).collect() };
         let wanted = frames(&content[..32]);
-        let mut bytes = vec![0; PIECE as usize];
+        let (mut bytes, mut missing) = (vec![0; PIECE as usize], 0);
         for (start, size) in self.runs() {
             let mut at = start;
             while at < start + size {
@@ -113,18 +125,23 @@ impl<S: Source> MemoryDump<S> {
                 if let Some((table, _)) = found {
                     return Ok(Some(table));
                 }
+                missing += usize::from(present < PAGE as usize);
+                if missing > MISSING {
+                    return Ok(None);
+                }
                 at += (present as u64 / PAGE * PAGE).max(PAGE);
             }
         }
         Ok(None)
     }
 
-    /// The image of the kernel among the mapped pages of the system.
-    fn find_image(&self) -> Result<Option<KernelImage>, Error> {
+    /// The image of the kernel among the mapped pages of the system. Looks at most at `entries` pages.
+    fn find_image(&self, entries: &mut usize) -> Result<Option<KernelImage>, Error> {
         let is_64_bit = self.header.arch != Arch::X86;
         let (mut at, end) = if is_64_bit { (0xFFFF_F800_0000_0000, 0xFFFF_F900_0000_0000) } else { (0x8000_0000, 1 << 32) };
-        let mut pages = 0;
-        while at < end && pages < MAPPED {
+        while at < end {
+            let Some(left) = entries.checked_sub(1) else { break };
+            *entries = left;
             let (is_mapped, size) = self.mapping(Address(at)).map_err(Error::Read)?;
             let next = (at - at % size).saturating_add(size);
             if !is_mapped {
@@ -132,7 +149,7 @@ impl<S: Source> MemoryDump<S> {
                 continue;
             }
             for page in (at..next).step_by(PAGE as usize) {
-                pages += 1;
+                *entries = entries.saturating_sub(1);
                 let mut start = [0; 2];
                 if self.read(Address(page), &mut start).map_err(Error::Read)? == 2 && start == *b"MZ" {
                     let image = KernelImage::read(self, Address(page), is_64_bit).map_err(Error::Read)?;
@@ -155,9 +172,10 @@ impl<S: Source> MemoryDump<S> {
         let layout = structures::LOADED_MODULE.select(self.header.build, self.header.arch).ok().map(|selected| selected.layout);
         let Some(member) = layout.and_then(|layout| layout.find(LOADED_MODULE::DLL_BASE)) else { return Ok(None) };
         let size = self.header.arch.pointer_size();
-        let is_pointer = |value: u64| value % size == 0 && if size == 8 { value >> 47 == 0x1_FFFF } else { value >> 31 == 1 };
+        let is_pointer =
+            |value: u64| value.is_multiple_of(size) && if size == 8 { value >> 47 == 0x1_FFFF } else { value >> 31 == 1 };
         let pointer = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-        let mut bytes = vec![0; PAGE as usize];
+        let (mut bytes, mut heads) = (vec![0; PAGE as usize], 0);
         for offset in (0..u64::from(image.file.size.min(IMAGE))).step_by(PAGE as usize) {
             let Some(page) = image.base.plus(offset) else { break };
             let present = self.read(page, &mut bytes).map_err(Error::Read)?;
@@ -167,6 +185,10 @@ impl<S: Source> MemoryDump<S> {
                 let Some(head) = page.plus(index * size).filter(|_| is_pointer(next) && is_pointer(back)) else { continue };
                 if next == head.0 {
                     continue;
+                }
+                heads += 1;
+                if heads > HEADS {
+                    return Ok(None);
                 }
                 let at = |offset: u64| Address(next).plus(offset).map_or(Ok(None), |at| self.pointer(at)).map_err(Error::Read);
                 if at(size)? == Some(head) && at(member.offset as u64)? == Some(image.base) {

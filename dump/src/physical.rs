@@ -14,6 +14,9 @@ pub struct Physical {
     runs: Vec<Run>,
 }
 
+/// The first address that no processor has: physical addresses have at most 52 bits.
+const ADDRESSES: u64 = 1 << 52;
+
 impl Physical {
     /// Reads the list of pages.
     ///
@@ -57,7 +60,7 @@ impl Physical {
         let (mut runs, mut end) = (Vec::new(), 0);
         for (address, size) in ranges {
             let first = address.div_ceil(PAGE).max(end);
-            let count = (address.saturating_add(size) / PAGE).saturating_sub(first);
+            let count = (address.saturating_add(size).min(ADDRESSES) / PAGE).saturating_sub(first);
             if count > 0 {
                 runs.push(Run { page: first, count, offset: first * PAGE });
                 end = first + count;

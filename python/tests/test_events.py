@@ -19,6 +19,7 @@ import pytest
 
 import etw
 from etw import _etw
+from etw._options import options_of
 
 HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "process_name", "process_by",
           "header_process", "header_thread", "kernel_time", "user_time", "subject", "subject_name", "subject_by", "provider", "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
@@ -37,8 +38,8 @@ def test_events_equal_the_output_of_the_program(trace, printed):
     assert read.info == conftest.program("etl", "info", trace)[0]
     assert read.processes() == conftest.program("etl", "processes", "--images", trace)
     top = read.top("events", by="process")
-    assert top["rows"] == conftest.program("etl", "top", "events", "--by", "process", trace)
-    assert sum(row["events"] for row in top["rows"]) == top["events"] == top["total"]["events"]
+    assert top.rows == conftest.program("etl", "top", "events", "--by", "process", trace)
+    assert sum(row["events"] for row in top.rows) == top.events == top.total["events"]
     with pytest.raises(etw.Error, match="`gc` has no key `module`"):
         read.top("gc", by=["module"])
     count = 0
@@ -161,7 +162,7 @@ def test_filters_equal_those_of_the_program(made):
     ]
     seen = set()
     for filter in cases:
-        options = [word for name, value in etw._options(filter) for word in ("--" + name, value)]
+        options = [word for name, value in options_of(filter) for word in ("--" + name, value)]
         expected = conftest.program("etl", "events", "--payload", "fields", *options, made)
         with warnings.catch_warnings(record=True):
             found = [event.to_dict() for event in etw.open(made).events(filter=filter)]
@@ -230,6 +231,7 @@ def test_interrupt(made, tmp_path):
         "list(trace.events(filter={'process': 12345678}))",
         "for batch in trace.batches(): pass",
         "etw.open(trace.name).info",
+        "etw.timeline(trace.name, kind='image_loaded')",
     ]:
         script = f"import etw, sys; trace = etw.open(sys.argv[1]); print(flush=True)\nwhile True:\n    {code}"
         with subprocess.Popen([sys.executable, "-W", "ignore", "-c", script, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -341,11 +343,11 @@ def test_dumps():
         assert list(dump.events(session=session)) == [event for event in events if event["session"] == session]
         # Output is passed on in blocks. An exception of the file object ends the command.
         blocks: list[bytes] = []
-        notes = _etw.dump(["events", "--payload", "fields", str(path)], SimpleNamespace(write=blocks.append))
+        notes = _etw.command(["dump", "events", "--format", "json", "--payload", "fields", str(path)], SimpleNamespace(write=blocks.append))
         assert [json.loads(line) for line in b"".join(blocks).splitlines()] == events and notes == dump.diagnostics
         assert len(blocks) >= sum(map(len, blocks)) // (1 << 18) + 1 and max(map(len, blocks)) < 1 << 18
         with pytest.raises(KeyboardInterrupt):
-            _etw.dump(["events", str(path)], SimpleNamespace(write=lambda _: signal.raise_signal(signal.SIGINT)))
+            _etw.command(["dump", "events", "--format", "json", str(path)], SimpleNamespace(write=lambda _: signal.raise_signal(signal.SIGINT)))
 
 
 def test_program(made):

@@ -205,8 +205,11 @@ fn memory_images() {
     if let Some(kept) = &kept {
         fs::write(kept.join("list.txt"), list).expect("the list");
     }
-    let mut pages = BTreeMap::new();
-    pages.insert(0x1000, vec![0xFF; 0x1000]);
-    let nothing = MemoryDump::from_memory(Pages(pages), &[(0x1000, 0x1000)], None).err().expect("no kernel");
-    assert_eq!(nothing, Error::NoKernel);
+    // Memory without a kernel; and a page whose entries all refer to the page itself, so that it is a table of each format and maps everything.
+    for entry in [u64::MAX, 0x1003] {
+        let page: Vec<u8> = entry.to_le_bytes().repeat(512);
+        let memory = Pages(BTreeMap::from([(0x1000, page)]));
+        let nothing = MemoryDump::from_memory(memory, &[(0x1000, 0x1000), (0, u64::MAX)], None).err().expect("no kernel");
+        assert_eq!(nothing, Error::NoKernel);
+    }
 }

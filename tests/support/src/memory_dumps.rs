@@ -290,13 +290,13 @@ impl Physical {
         };
         if paging != Paging::Pae {
             let size = if paging == Paging::Two { 4 } else { 8 };
-            let entry = (root * PAGE | flags).to_le_bytes();
+            let entry = ((root * PAGE) | flags).to_le_bytes();
             let page = self.pages.get_mut(&root).expect("a table");
             return page[index * size..(index + 1) * size].copy_from_slice(&entry[..size]);
         }
         for index in 0..4 {
             if self.pages[&root][index * 8] == 0 {
-                let entry = (self.table() * PAGE | 1).to_le_bytes();
+                let entry = ((self.table() * PAGE) | 1).to_le_bytes();
                 self.pages.get_mut(&root).expect("a table")[index * 8..index * 8 + 8].copy_from_slice(&entry);
             }
         }
