@@ -283,6 +283,8 @@ fn is_same(own: &Value, named: Option<&Value>, field: &Value) -> bool {
             let hexadecimal = || u64::from_str_radix(digits.strip_prefix("0x")?, 16).ok();
             number.to_string() == digits || hexadecimal().is_some_and(|value| number.as_u64() == Some(value))
         }
+        // A column has a SID without its name.
+        (Value::String(own), Value::String(text)) if own.starts_with("S-1-") => text.split(' ').next() == Some(own),
         (Value::String(own), Value::String(text)) => text.strip_prefix("0x") == Some(own),
         _ => false,
     }

@@ -127,6 +127,9 @@ def same(own, named, field):
         return own.hex() == field.removeprefix("0x") if isinstance(own, bytes) else str(own) == field
     if isinstance(own, (datetime.datetime, pandas.Timestamp)):
         return own.strftime("%Y-%m-%dT%H:%M:%S") == field[:19]
+    if isinstance(own, str) and own.startswith("S-1-"):
+        # A column has a SID without its name.
+        return field.split(" ")[0] == own
     if own is None:
         return field in ("", None) or field.startswith("1601-01-01") or field[:4] > "2261"
     return isinstance(own, float) and (own != own or own == field)
