@@ -70,9 +70,11 @@ pub fn bug_check_parameters(code: u32, first: u64) -> Option<[&'static str; 4]> 
 #[must_use]
 pub fn bug_check_parameter(code: u32, parameters: [u64; 4], index: usize) -> Option<Cow<'static, str>> {
     let meaning = *bug_check_parameters(code, parameters[0])?.get(index).filter(|meaning| !meaning.is_empty())?;
-    // A status has the sign of 32 bits.
-    let status =
-        if meaning.ends_with("status") || meaning == "exception code" { ntstatus(parameters[index] as u32) } else { None };
+    // A status has 32 bits, and its sign can be extended to 64.
+    let is_status = meaning.ends_with("status") || meaning == "exception code";
+    let status = parameters[index] as u32;
+    let has_bits = parameters[index] == u64::from(status) || parameters[index] == i64::from(status.cast_signed()).cast_unsigned();
+    let status = if is_status && has_bits { ntstatus(status) } else { None };
     Some(status.map_or(Cow::Borrowed(meaning), |status| format!("{meaning} {status}").into()))
 }
 

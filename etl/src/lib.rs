@@ -32,6 +32,7 @@ pub mod header;
 mod header_type;
 pub mod item;
 mod kinds;
+pub mod live;
 mod logfile;
 pub mod names;
 mod plan;

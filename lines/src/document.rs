@@ -10,8 +10,6 @@ use etw_layouts_etl::tracelogging::Fault;
 
 /// Writes the event as one line. Returns the fault if a payload cannot be decoded.
 pub fn event(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
-    let LineKinds { kinds, recent } = kinds;
-    let kind = kinds.get(line.event, || Kind::new(line, names, recent));
     out.extend_from_slice(b"{\"file\":");
     out.extend_from_slice(&line.file.json);
     if let Some(session) = &line.session {
@@ -25,7 +23,21 @@ pub fn event(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mu
         Value::Address(address).member(",\"buffer_address\":", names, out);
     }
     Value::Unsigned(line.event.offset().into()).member(",\"offset\":", names, out);
-    members!(line, names, out, Time "time", TimeUtc "time_utc", Processor "processor", Process "process", Thread "thread");
+    out.push(b',');
+    without_place(line, names, kinds, out)
+}
+
+/// Writes an event that is not in a file as one line: the same members, except those of its place. Returns the fault if a payload cannot be decoded.
+pub fn live(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
+    out.push(b'{');
+    without_place(line, names, kinds, out)
+}
+
+fn without_place(line: &Line<'_>, names: &mut Names, kinds: &mut LineKinds, out: &mut Vec<u8>) -> Option<Fault> {
+    let LineKinds { kinds, recent } = kinds;
+    let kind = kinds.get(line.event, || Kind::new(line, names, recent));
+    Column::Time.value(line).member("\"time\":", names, out);
+    members!(line, names, out, TimeUtc "time_utc", Processor "processor", Process "process", Thread "thread");
     if line.who.is_some() {
         members!(
             line, names, out, ProcessName "process_name", ProcessBy "process_by", Subject "subject", SubjectName "subject_name",

@@ -1,7 +1,7 @@
 //! The files of a trace: their times, and their names in commands.
 
 use crate::text::shortened;
-use etw_layouts_answers::top::Slots;
+use etw_layouts_answers::top::is_header;
 use etw_layouts_trace::etl::FileTime;
 use etw_layouts_trace::etl::payload::is_hidden;
 use etw_layouts_trace::{Event, Trace, TraceFile};
@@ -43,7 +43,7 @@ impl FilesBuilder {
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
-        let Some(time) = event.time().filter(|_| !Slots::is_header(&event.header())) else { return };
+        let Some(time) = event.time().filter(|_| !is_header(&event.header())) else { return };
         let times = self.times[event.file_index()].get_or_insert((time, time));
         *times = (times.0.min(time), times.1.max(time));
     }

@@ -3,11 +3,18 @@
 use crate::model::{Event, Field};
 
 /// The remaining memory, in bytes.
+#[derive(Clone, Debug)]
 pub(crate) struct Budget(usize);
 
 /// The memory is used up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exceeded;
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Budget {
     /// Maximum memory of the schemas of a source, in bytes. The largest manifests of Windows need some MB.

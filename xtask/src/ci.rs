@@ -52,8 +52,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     nightly.retain(|(name, _)| wanted(name));
     let failed = std::thread::scope(|scope| {
         let beside = scope.spawn(|| in_turn(&nightly));
-        let mut failed = in_turn(&steps);
-        failed.extend(beside.join().unwrap_or_else(|_| vec!["the steps of the nightly compiler"]));
+        let mut failed = in_turn(&steps).failed;
+        failed.extend(beside.join().map_or_else(|_| vec!["the steps of the nightly compiler"], |beside| beside.failed));
         failed
     });
     if !failed.is_empty() {

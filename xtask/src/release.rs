@@ -4,7 +4,7 @@ mod archives;
 mod notes;
 
 use crate::ci::packages;
-use crate::steps::{Run, Step, cargo, in_turn, printed_by};
+use crate::steps::{Run, Step, Unpassed, cargo, in_turn, printed_by};
 use crate::{Error, Outcome, site, workspace};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -33,6 +33,11 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     fs::create_dir_all(&args.output)?;
     let folder = fs::canonicalize(&args.output)?;
+    if args.only.is_none() && fs::read_dir(&folder)?.next().is_some() {
+        return Err(
+            format!("{} is not empty; name a new folder, because SHA256SUMS lists all its files", folder.display()).into()
+        );
+    }
     let mut steps = steps(&folder)?;
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     if !steps.iter().any(|(name, _)| wanted(name)) {
@@ -41,14 +46,17 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         return Err(format!("no step matches `{only}`; the steps are {}", names.join(", ")).into());
     }
     steps.retain(|(name, _)| wanted(name));
-    let failed = in_turn(&steps);
+    let Unpassed { failed, skipped } = in_turn(&steps);
     if !failed.is_empty() {
         anstream::println!("failed: {}", failed.join(", "));
         return Ok(Outcome::Differs);
     }
     let count = checksums(&folder)?;
     anstream::println!("{count} files and {SUMS} in {}", folder.display());
-    if args.only.is_none() {
+    let skipped: Vec<_> = skipped.into_iter().filter(|name| *name != COMPATIBLE).collect();
+    if !skipped.is_empty() {
+        anstream::println!("skipped, so not complete: {}", skipped.join(", "));
+    } else if args.only.is_none() {
         let version = workspace::version()?;
         anstream::println!("publish: git tag v{version} && git push origin v{version} && cargo publish --workspace");
     }
@@ -64,7 +72,7 @@ fn steps(folder: &Path) -> Result<Vec<(String, Run)>, Error> {
         own("commit", |_| committed()),
         own("notes", notes::written),
         own("packages", |_| packages::complete()),
-        own("semantic versions", |_| compatible()),
+        own(COMPATIBLE, |_| compatible()),
         own("components", components),
     ];
     steps.extend(archives::steps(folder)?);
@@ -84,6 +92,9 @@ fn committed() -> Result<Step, Error> {
         false => Step::Failed(format!("tag {tag} exists; increase `version` in Cargo.toml")),
     })
 }
+
+/// The step that is skipped for the first release.
+const COMPATIBLE: &str = "semantic versions";
 
 /// Compares the public interfaces with those of the last tag.
 fn compatible() -> Result<Step, Error> {

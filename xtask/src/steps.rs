@@ -16,10 +16,17 @@ pub enum Step {
 
 pub type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 
-/// Runs steps in order, and reports each. Returns the names of the steps that failed.
-pub fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
+/// Steps that did not pass, by name.
+#[derive(Default)]
+pub struct Unpassed<'a> {
+    pub failed: Vec<&'a str>,
+    pub skipped: Vec<&'a str>,
+}
+
+/// Runs steps in order, and reports each.
+pub fn in_turn(steps: &[(String, Run)]) -> Unpassed<'_> {
     let required = std::env::var("ETW_LAYOUTS_REQUIRED").is_ok_and(|names| names.split_whitespace().any(|name| name == "tools"));
-    let mut failed = Vec::new();
+    let mut unpassed = Unpassed::default();
     for (name, step) in steps {
         let start = Instant::now();
         let step = match step().unwrap_or_else(|error| Step::Failed(error.to_string())) {
@@ -28,15 +35,18 @@ pub fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
         };
         let word = match step {
             Step::Passed => "passed".to_owned(),
-            Step::Absent(why) | Step::Skipped(why) => format!("skipped: {why}"),
+            Step::Absent(why) | Step::Skipped(why) => {
+                unpassed.skipped.push(name.as_str());
+                format!("skipped: {why}")
+            }
             Step::Failed(why) => {
-                failed.push(name.as_str());
+                unpassed.failed.push(name.as_str());
                 format!("FAILED\n{why}")
             }
         };
         anstream::println!("{name:34} {:6.1} s  {word}", start.elapsed().as_secs_f64());
     }
-    failed
+    unpassed
 }
 
 pub fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {

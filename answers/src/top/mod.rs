@@ -32,8 +32,9 @@ use sums::{Amounts, Sums};
 /// The group of the events that describe a session. Some have the time at which the session was set up, long before the others.
 const HEADER: u16 = 0x00;
 
-/// Whether an event describes a session.
-fn is_header(event: &etl::Event<'_>) -> bool {
+/// Whether an event describes a session, so that its time is not one of the recording.
+#[must_use]
+pub fn is_header(event: &etl::Event<'_>) -> bool {
     event.hook().is_some_and(|hook| hook >> 8 == HEADER)
 }
 

@@ -1,7 +1,7 @@
 //! Amounts by slots of time.
 
 use super::what::What;
-use etw_layouts_trace::etl::{self, FileTime};
+use etw_layouts_trace::etl::FileTime;
 use etw_layouts_trace::{Error, Trace};
 
 /// Slots of equal length that divide the time of a trace. An amount is in the slot of the event that adds it: an interval, such as a wait, is in the slot of
@@ -42,12 +42,6 @@ impl Slots {
         // The last event is in the last slot.
         let width = duration / u64::from(count.max(1)) + 1;
         Ok(Self { start, width, count: (duration / width + 1) as u32 })
-    }
-
-    /// Whether an event describes a session, so that its time is not one of the recording.
-    #[must_use]
-    pub fn is_header(event: &etl::Event<'_>) -> bool {
-        super::is_header(event)
     }
 
     /// The slot of a time. Earlier times are in the first slot, later ones in the last.

@@ -14,4 +14,5 @@ pub use error::Error;
 pub use file::FileWriter;
 pub use join::NotOneSession;
 pub use record::Record;
+pub(crate) use record::event_with_items;
 pub use relog::Relog;

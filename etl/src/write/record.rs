@@ -117,23 +117,7 @@ impl<'a> Record<'a> {
             out.extend_from_slice(self.payload);
             return Ok(());
         };
-        let mut header = *header;
-        header.Flags.0 &= !EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO.0;
-        if !self.items.is_empty() {
-            header.Flags |= EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
-        }
-        EventHeader::Event(header).write(self.header_type, length as u16, out);
-        for (index, item) in self.items.iter().enumerate() {
-            let mut header: EVENT_HEADER_EXTENDED_DATA_ITEM = zero();
-            header.Reserved1 = item.size() as u16;
-            header.ExtType = item.ty;
-            header.set_Linkage(u16::from(index + 1 < self.items.len()));
-            header.set_Reserved2(item.reserved);
-            header.DataSize = item.data.len() as u16;
-            out.extend_from_slice(&bytemuck::bytes_of(&header)[..ITEM]);
-            out.extend_from_slice(item.data);
-            out.extend_from_slice(item.padding);
-        }
+        event_with_items(*header, self.header_type, self.items.iter().copied(), length as u16, out);
         out.extend_from_slice(self.payload);
         Ok(())
     }
@@ -174,5 +158,32 @@ impl<'a> Record<'a> {
             Ok(Some(extent)) if extent.length as usize == self.payload.len() && !extent.header_type.is_known() => Ok(()),
             _ => Err(Error::Raw),
         }
+    }
+}
+
+/// Appends an EVENT_HEADER and its items. `length` is that of the record with its payload, in bytes.
+pub(crate) fn event_with_items<'a>(
+    mut header: EVENT_HEADER,
+    header_type: HeaderType,
+    items: impl Iterator<Item = Item<'a>>,
+    length: u16,
+    out: &mut Vec<u8>,
+) {
+    let mut items = items.peekable();
+    header.Flags.0 &= !EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO.0;
+    if items.peek().is_some() {
+        header.Flags |= EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
+    }
+    EventHeader::Event(header).write(header_type, length, out);
+    while let Some(item) = items.next() {
+        let mut header: EVENT_HEADER_EXTENDED_DATA_ITEM = zero();
+        header.Reserved1 = item.size() as u16;
+        header.ExtType = item.ty;
+        header.set_Linkage(items.peek().is_some().into());
+        header.set_Reserved2(item.reserved);
+        header.DataSize = item.data.len() as u16;
+        out.extend_from_slice(&bytemuck::bytes_of(&header)[..ITEM]);
+        out.extend_from_slice(item.data);
+        out.extend_from_slice(item.padding);
     }
 }

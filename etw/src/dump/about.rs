@@ -45,7 +45,7 @@ impl Display for About<'_> {
             Some(meaning) => format!("{:#x} {meaning}", header.parameters[index]),
             None => format!("{:#x}", header.parameters[index]),
         };
-        let parameters = [0, 1, 2, 3].map(parameter).join(", ");
+        let parameters = [0, 1, 2, 3].map(parameter).join("; ");
         let name = codes::bug_check(header.bug_check).map(|name| format!(" {name}")).unwrap_or_default();
         writeln!(f, "{}", Escaped(file))?;
         writeln!(f, "  windows        build {}, {}, {processors}", header.build.number[2], header.arch)?;

@@ -54,7 +54,7 @@ impl Setup {
         note("other pointer size", bits(&self.pointer_sizes), bits(&after.pointer_sizes), "functions and sizes can differ");
         let only = |one: &Self, other: &Self| list(one.recorded.difference(&other.recorded).map(|what| (*what).to_owned()));
         let why = "recording more kinds of events takes more time itself";
-        note("events that only one group has", only(self, after), only(after, self), why);
+        note("questions that only one side answers", only(self, after), only(after, self), why);
     }
 }
 

@@ -14,6 +14,7 @@ mod fields;
 mod filtered;
 mod info;
 mod kernel;
+mod live;
 mod manifest;
 mod merged;
 mod messages;

@@ -440,6 +440,6 @@ fn compared_with_another_computer() {
     assert!(err.contains("other interval of samples: 1 ms before, 0.125 ms after"), "{err}");
     let (_, _, err) = run(&["compare", &a, &slow, "--format", "json"]);
     let notes = json(&err);
-    let only = notes.iter().find(|note| note["property"] == "events that only one group has").unwrap();
+    let only = notes.iter().find(|note| note["property"] == "questions that only one side answers").unwrap();
     assert!(only["before"].as_str().unwrap().contains("disk") && only["after"] == "none", "{err}");
 }

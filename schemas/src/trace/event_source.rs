@@ -110,7 +110,12 @@ pub(crate) struct Manifests {
     /// Indices of the complete manifests, by provider.
     indices: HashMap<Uuid, Vec<usize>>,
     open: HashMap<(Sender, [u8; 2], u16), Open>,
+    /// Size of all chunks, in bytes, with the overhead of each.
+    size: usize,
 }
+
+/// Memory overhead of each chunk or manifest, in bytes.
+const OVERHEAD: usize = 128;
 
 #[derive(Clone, Debug)]
 struct Open {
@@ -125,11 +130,14 @@ impl Manifests {
     pub fn add(&mut self, sender: Sender, chunk: Chunk<'_>, place: Place) -> bool {
         let key = (sender, chunk.version, chunk.total);
         let open = self.open.entry(key).or_insert_with(|| Open { place, chunks: BTreeMap::new() });
-        open.chunks.insert(chunk.number, chunk.data.to_vec());
+        let earlier = open.chunks.insert(chunk.number, chunk.data.to_vec());
+        self.size += chunk.data.len() + OVERHEAD;
+        self.size -= earlier.map_or(0, |earlier| earlier.len() + OVERHEAD);
         if open.chunks.len() < usize::from(chunk.total) {
             return false;
         }
         let chunks = self.open.remove(&key).map(|open| open.chunks).unwrap_or_default();
+        self.size -= chunks.values().map(|chunk| chunk.len() + OVERHEAD).sum::<usize>();
         let xml = chunks.into_values().collect::<Vec<_>>().concat();
         let variants = self.indices.entry(sender.provider).or_default();
         if variants.iter().any(|index| self.complete.get(*index).is_some_and(|known| known.xml == xml)) {
@@ -138,9 +146,15 @@ impl Manifests {
         let is_different = !variants.is_empty();
         if variants.len() < VARIANTS {
             variants.push(self.complete.len());
+            self.size += xml.len() + OVERHEAD;
             self.complete.push(Manifest { provider: sender.provider, process: sender.process, xml, place });
         }
         is_different
+    }
+
+    /// Memory of all manifests, in bytes.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// The different complete manifests, in the order of their completion.

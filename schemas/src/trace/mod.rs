@@ -51,7 +51,7 @@ const EVENT_MAP_INFO: u8 = 33;
 /// Maximum size of all payloads with schemas, in bytes. Further payloads are reported and not used.
 const MOST: usize = 64 << 20;
 
-/// Memory overhead of each payload, in bytes.
+/// Memory overhead of each TRACE_EVENT_INFO or EVENT_MAP_INFO, in bytes.
 const OVERHEAD: usize = 128;
 
 /// Maximum number of diagnostics that are kept. Further ones are counted.
@@ -176,9 +176,15 @@ pub struct Collector {
     manifests: Manifests,
     diagnostics: Vec<Diagnostic>,
     more_diagnostics: u64,
-    /// Size of the used payloads, in bytes.
+    /// Size of the used TRACE_EVENT_INFO and EVENT_MAP_INFO, in bytes.
     kept: usize,
     files: usize,
+    /// Number of the manifests that [`new_manifests`](Self::new_manifests) has read.
+    #[cfg(feature = "manifests")]
+    read: usize,
+    /// The rest of the memory for their schemas.
+    #[cfg(feature = "manifests")]
+    budget: Budget,
 }
 
 impl Collector {
@@ -208,6 +214,7 @@ impl Collector {
         if !self.has_space(event, place) {
             return;
         }
+        self.kept += event.payload().len() + OVERHEAD;
         let read = match event.opcode().unwrap_or_default() {
             EVENT_INFO => event_info::read(event.payload()).map_err(DiagnosticKind::EventInfo),
             _ => map_info::read_payload(event.payload()).map_err(DiagnosticKind::MapInfo),
@@ -234,11 +241,8 @@ impl Collector {
     }
 
     fn has_space(&mut self, event: &Event<'_>, place: Place) -> bool {
-        let kept = self.kept + event.payload().len() + OVERHEAD;
-        let has_space = kept <= MOST;
-        if has_space {
-            self.kept = kept;
-        } else {
+        let has_space = self.kept + self.manifests.size() + event.payload().len() + OVERHEAD <= MOST;
+        if !has_space {
             self.report(place, DiagnosticKind::Limit);
         }
         has_space
@@ -262,6 +266,23 @@ impl Collector {
         self.manifests.complete()
     }
 
+    /// The schemas of the manifests that became complete since the last call, as a library; `None` if there are none. For sessions in real time:
+    /// call it after [`add`](Self::add).
+    #[cfg(feature = "manifests")]
+    pub fn new_manifests(&mut self) -> Option<Library> {
+        let new = self.manifests.complete().get(self.read..).filter(|new| !new.is_empty())?.to_vec();
+        self.read += new.len();
+        let mut budget = std::mem::take(&mut self.budget);
+        let manifest_providers = self.read_manifests(&new, &mut budget);
+        self.budget = budget;
+        Collected { manifest_providers, ..Collected::default() }.library()
+    }
+
+    /// The number of schemas that cannot be used so far.
+    pub fn diagnostics_total(&self) -> u64 {
+        self.diagnostics.len() as u64 + self.more_diagnostics
+    }
+
     /// All schemas. Manifests with missing chunks are diagnostics.
     pub fn finish(mut self) -> Collected {
         let (manifests, incomplete) = std::mem::take(&mut self.manifests).finish();
@@ -270,7 +291,7 @@ impl Collector {
         }
         Collected {
             #[cfg(feature = "manifests")]
-            manifest_providers: self.read_manifests(&manifests),
+            manifest_providers: self.read_manifests(&manifests, &mut Budget::new()),
             providers: self.infos.into_providers(),
             manifests,
             diagnostics: self.diagnostics,
@@ -280,8 +301,8 @@ impl Collector {
 
     /// The providers of manifests. All manifests share one limit of expanded size. The manifest that exceeds it and all later ones are not used.
     #[cfg(feature = "manifests")]
-    fn read_manifests(&mut self, manifests: &[Manifest]) -> Vec<Provider> {
-        let (mut providers, mut budget) = (Vec::new(), Budget::new());
+    fn read_manifests(&mut self, manifests: &[Manifest], budget: &mut Budget) -> Vec<Provider> {
+        let mut providers = Vec::new();
         for manifest in manifests {
             let Schemas { providers: read, errors, .. } = match crate::manifest::read(&manifest.xml) {
                 Ok(schemas) => schemas,
