@@ -186,6 +186,16 @@ def test_metadata_of_parquet(made, tmp_path):
         assert duckdb.sql(f"SELECT count(*) FROM parquet_kv_metadata('{path}') WHERE decode(key) = 'etw.columns'").fetchall() == [(1,)]
     file = pyarrow.parquet.ParquetFile(next((tmp_path / "tables/events").glob("*.parquet")))
     assert "100 ns" in json.loads(file.metadata.metadata[b"etw.columns"])["kernel_time"]
+    # Fields of an event can have the names of other columns, so they have no descriptions.
+    subprocess.run([sys.executable, "-m", "etw", "etl", "export", "--shape", "typed", "-o", tmp_path / "typed", made], check=True)
+    typed = list((tmp_path / "typed" / "typed").rglob("*.parquet"))
+    for path in typed:
+        file = pyarrow.parquet.ParquetFile(path)
+        names = file.schema_arrow.names
+        described = set(json.loads(file.metadata.metadata[b"etw.columns"]))
+        assert {"time", "process"} <= described <= set(names[:names.index("related") + 1])
+    assert typed
+    file = pyarrow.parquet.ParquetFile(next((tmp_path / "tables/events").glob("*.parquet")))
     # Ranges of numbers and times, with which engines skip row groups.
     ranges = {file.metadata.row_group(0).column(index).path_in_schema for index in range(file.metadata.num_columns)
               if file.metadata.row_group(0).column(index).is_stats_set}

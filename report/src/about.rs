@@ -6,7 +6,7 @@ use crate::providers::Providers;
 use crate::table::{Table, title};
 use crate::text::shortened;
 use etw_layouts_answers::top::{Slots, What};
-use etw_layouts_trace::etl::text::{Grouped, Several};
+use etw_layouts_trace::etl::text::Several;
 use etw_layouts_trace::etl::{DiagnosticKind, FileTime, LogFile};
 use etw_layouts_trace::{Session, Trace, TraceFile};
 use serde::Serialize;
@@ -133,11 +133,7 @@ impl About {
 
     fn range(&self, trace: &Trace, slots: Slots) -> String {
         let end = trace.last_time().map_or(slots.start, |last| last.max(slots.start));
-        let seconds = end.0.abs_diff(slots.start.0) as f64 / 1e7;
-        // A short trace needs more decimals.
-        let decimals = if seconds < 1.0 { 6 } else { 3 };
-        const DAY: f64 = 86_400.0;
-        let length = if seconds < 2.0 * DAY { format!("{seconds:.decimals$} s") } else { format!("{:.1} days", seconds / DAY) };
+        let length = duration(end.0.abs_diff(slots.start.0));
         let recorded = match &self.sessions[..] {
             [one] if self.more_sessions == 0 => {
                 let host = one.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
@@ -261,11 +257,11 @@ fn missing(trace: &Trace) -> u64 {
 fn apart(gap: &Gap) -> String {
     let (from, to) = gap.times;
     format!(
-        "The files are of different times: none has an event from {} to {}, {} times as long as all files together. Numbers for the whole trace are correct, but the \
+        "The files are of different times: none has an event from {} to {}, and all files together cover {}. Numbers for the whole trace are correct, but the \
          time line shows little; make a report of each file.",
         second(from),
         second(to),
-        Grouped(gap.times_covered)
+        duration(gap.covered)
     )
 }
 
@@ -289,4 +285,13 @@ fn facts(session: &Session, file: &TraceFile) -> SessionFacts {
 fn second(time: FileTime) -> String {
     let text = time.rfc3339().to_string();
     text.split('.').next().unwrap_or(&text).replace('T', " ")
+}
+
+/// A length of time in units of 100 ns, as text.
+fn duration(length: u64) -> String {
+    const DAY: f64 = 86_400.0;
+    let seconds = length as f64 / 1e7;
+    // Short traces show microseconds.
+    let decimals = if seconds < 1.0 { 6 } else { 3 };
+    if seconds < 2.0 * DAY { format!("{seconds:.decimals$} s") } else { format!("{:.1} days", seconds / DAY) }
 }

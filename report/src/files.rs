@@ -3,7 +3,6 @@
 use crate::text::shortened;
 use etw_layouts_answers::top::is_header;
 use etw_layouts_trace::etl::FileTime;
-use etw_layouts_trace::etl::payload::is_hidden;
 use etw_layouts_trace::{Event, Trace, TraceFile};
 use serde::Serialize;
 
@@ -25,8 +24,8 @@ pub struct FileFacts {
 pub(crate) struct Gap {
     /// The last event before it, and the first one after it.
     pub times: (FileTime, FileTime),
-    /// Its length, as a multiple of the time that all files cover.
-    pub times_covered: u64,
+    /// The time that all files cover, in units of 100 ns.
+    pub covered: u64,
 }
 
 /// Collects the times of files.
@@ -74,8 +73,7 @@ impl FilesBuilder {
             covered += u64::try_from(last.0.saturating_sub(end.max(first).0)).unwrap_or_default();
             end = end.max(last);
         }
-        let times_covered = longest / covered.max(1);
-        gap.filter(|_| longest > HOUR && times_covered > 10).map(|times| Gap { times, times_covered })
+        gap.filter(|_| longest > HOUR && longest / 10 > covered).map(|times| Gap { times, covered })
     }
 }
 
@@ -92,10 +90,11 @@ pub(crate) fn arguments(trace: &Trace) -> String {
 
 /// A text as a word of a command; `None` if shells do not agree how to write it.
 pub(crate) fn argument(name: &str) -> Option<String> {
-    let is_plain = |c: char| c.is_alphanumeric() || "._-+=@:/\\".contains(c);
-    let is_special = |c: char| is_hidden(c) || "\"$`!%".contains(c);
-    if name.is_empty() || name.len() > 200 || name.starts_with('-') || name.ends_with('\\') || name.contains(is_special) {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+=:/".contains(c);
+    // In double quotes. PowerShell also ends these at typographic quotation marks, and bash reads two backslashes as one.
+    let is_quotable = |c: char| is_plain(c) || c.is_alphanumeric() || " \\@()[],;#~&'".contains(c);
+    if name.is_empty() || name.len() > 200 || name.starts_with('-') || name.ends_with('\\') || name.contains("\\\\") {
         return None;
     }
-    Some(if name.chars().all(is_plain) { name.to_owned() } else { format!("\"{name}\"") })
+    name.chars().all(is_quotable).then(|| if name.chars().all(is_plain) { name.to_owned() } else { format!("\"{name}\"") })
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use test_support::installed;
+use test_support::logging::logging;
 use test_support::records::{Written, written};
 
 /// The number of samples of [`long`].
@@ -183,17 +184,27 @@ fn options(select: &Value) -> Vec<String> {
         .collect()
 }
 
+/// An event of TraceLogging whose name ends a word in a command of PowerShell.
+fn quotes() -> Vec<u8> {
+    let mut own = logging();
+    let at = own.schema.windows(8).position(|bytes| bytes == b"Happened").expect("the name");
+    own.schema[at..at + 8].copy_from_slice("x”;“".as_bytes());
+    written(&[Written::event(100, (20, 10), (3, 5, 0), own.payload).with(11, own.schema).with(12, own.traits)])
+}
+
 /// The options of each table, provider and kind of events select as many events as it states, and the text of an event is that of `etl events`.
 #[test]
 fn commands_select_the_events() {
     let folder = Folder::new("report-commands");
-    for (name, trace) in [("all", top::trace()), ("hostile", long())] {
+    for (name, trace) in [("all", top::trace()), ("hostile", long()), ("quotes", quotes())] {
         let file = folder.file(&format!("{name}.etl"), trace);
         let report = report(&[&file]);
         assert_eq!(report["about"]["arguments"], file);
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let selected = |select: &Value| {
             let words = options(select);
+            // PowerShell ends a word at these, too.
+            assert!(!words.iter().any(|word| word.contains(['“', '”', '"'])), "{words:?}");
             let words: Vec<_> = words.iter().map(String::as_str).collect();
             let (_, out, err) = run(&[&["stat", "--format", "json"], &words[..], &[&file]].concat());
             json(&out).first().unwrap_or_else(|| panic!("{words:?}: {err}"))["events"].clone()

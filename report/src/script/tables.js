@@ -40,13 +40,20 @@
     const rows = data.unanswered.map(({ title, summary, needs, record }) => [make("span", { className: "words" }, title, make("small", {}, ` ${summary}`)), make("span", { className: "words" }, needs), make("code", {}, record)]);
     return [make("h3", {}, "Questions that this trace cannot answer"), scrolled("Questions without an answer", table("Questions without an answer", ["question", "needs the events", "record with"], rows))];
   };
+  // The command that lists events in the selected time, if options select them.
+  const eventsOf = (view, select) => {
+    if (!select) return [];
+    const part = make("div", {});
+    view.follow(() => part.replaceChildren(command(view.command("events --payload fields", select))));
+    return [part];
+  };
   // The first events of a kind as text, in a row below it.
   const sampleRow = (view, { samples, select }) => {
     const lines = samples.map(({ time, process, thread, text }) => {
       const who = [process === null ? "" : `process ${process}`, thread === null ? "" : `thread ${thread}`].filter((text) => text).join(", ");
       return make("li", {}, make("small", {}, `${time === null ? "no time" : seconds(time, 7)}${who && `, ${who}`} `), traced(text || "no payload"));
     });
-    const cell = make("td", { colSpan: 4 }, make("ol", { className: "samples" }, ...lines), ...select ? [command(view.command("events --payload fields", select))] : []);
+    const cell = make("td", { colSpan: 4 }, make("ol", { className: "samples" }, ...lines), ...eventsOf(view, select));
     return make("tr", { className: "sampled" }, cell);
   };
   const providers = (view) => {
@@ -58,7 +65,7 @@
       const list = table(`Events of ${provider.name}`, ["event", "events", "size", "schema"], kinds, [1, 2]);
       const rows = [...list.tBodies[0].rows];
       provider.kinds.forEach((kind, index) => rows[index].after(sampleRow(view, kind)));
-      return [...provider.select ? [command(view.command("events --payload fields", provider.select))] : [], list];
+      return [...eventsOf(view, provider.select), list];
     };
     const rows = providers.map((provider) => {
       const list = make("details", {}, make("summary", {}, traced(provider.name)));

@@ -1,15 +1,24 @@
 //! Descriptions of columns, with their units, for the metadata of Parquet files.
 
-use arrow_schema::Schema;
+use crate::table::{Kind, Table};
 use serde_json::{Map, Value};
 
-/// The descriptions of the columns of a table, as a JSON object: those of every event, and of the tables `events`, `stacks` and `traces`. The columns of fields and
-/// of sums have none.
-pub(super) fn of(schema: &Schema) -> String {
+/// The descriptions of the columns of a table, as a JSON object: those of the tables `events`, `stacks` and `traces`, and the key columns of tables of one
+/// event. Fields of events and the columns of sums have none.
+pub(super) fn of(table: &Table) -> String {
     let known = |name: &str| COLUMNS.iter().find(|(own, _)| *own == name).map(|(_, text)| Value::from(*text));
-    let all = schema.fields().iter().filter_map(|field| Some((field.name().clone(), known(field.name())?)));
+    let names = table.schema.fields().iter().map(|field| field.name());
+    let count = match table.kind {
+        Kind::Events | Kind::Stacks | Kind::Traces => usize::MAX,
+        Kind::Event { .. } => names.clone().position(|name| name == LAST_KEY).map_or(0, |last| last + 1),
+        Kind::Sums => 0,
+    };
+    let all = names.take(count).filter_map(|name| Some((name.clone(), known(name)?)));
     Value::Object(all.collect::<Map<_, _>>()).to_string()
 }
+
+/// The last of the key columns, which fields of an event follow.
+const LAST_KEY: &str = "related";
 
 const COLUMNS: [(&str, &str); 48] = [
     ("trace", "path of the trace file as given"),

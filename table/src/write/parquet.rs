@@ -40,7 +40,7 @@ const CONSTANT: [&str; 2] = ["trace", "host"];
 fn key_values(table: &Table) -> Vec<KeyValue> {
     let own: BTreeMap<_, _> = table.schema.metadata().iter().collect();
     let own = own.into_iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
-    own.chain([KeyValue::new(COLUMNS_KEY.to_owned(), descriptions::of(&table.schema))]).collect()
+    own.chain([KeyValue::new(COLUMNS_KEY.to_owned(), descriptions::of(table))]).collect()
 }
 
 impl<W: Write + Send> Writer<W> {

@@ -16,7 +16,6 @@ pub use hashing::hash_all;
 pub use paths::format as format_of;
 pub use plan::location;
 
-use crate::etl::symbols::PdbSearch;
 use crate::input::{self, TRACES};
 use crate::output::{Choices, Escaped, Format as Text, Output, choice};
 use crate::selection::Wanted;
@@ -41,7 +40,7 @@ use summary::Summary;
 /// `typed/provider=…/event=…` has a table for each event, with the fields of all its versions as columns. `stacks` has the
 /// call stacks, `traces` the clock and the lost events of each trace. `manifest.json` states files, counts and diagnostics.
 ///
-/// With --tmf or --symbol-path, events of WPP have names, and the arguments of their messages as fields; the messages are not formatted.
+/// With --tmf, events of WPP have names, and the arguments of their messages as fields; the messages are not formatted.
 ///
 /// Small traces are written together to the same files. Files appear only when they are complete. If the command is
 /// interrupted, run it again: traces that are complete and did not change are not exported again. New traces can be
@@ -90,11 +89,6 @@ pub struct Args {
     /// complete then are not written.
     #[arg(long)]
     strict: bool,
-    /// Find the formats of WPP messages in PDBs along this path, in the syntax of the Windows debuggers: folders, srv*CACHE*URL or
-    /// cache*FOLDER, separated by `;`. The trace names the PDBs; private PDBs have formats. _NT_SYMBOL_PATH is not used: the rows depend on the path, so it is
-    /// one of the options of the dataset.
-    #[arg(long, value_name = "PATH")]
-    symbol_path: Option<String>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
 }
@@ -131,7 +125,6 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     args.wanted.check()?;
     let out = Output::new(Text::Text);
     args.wanted.schemas.load(&out)?;
-    args.pdbs()?;
     let mut state = State::open(&args.output, &args.options()?)?;
     let inputs = input::find_all(&args.files, &TRACES, &out);
     let plan = plan::plan(&inputs, &args.files, args.group.saturating_mul(1 << 20), &mut state, &out)?;
@@ -175,14 +168,8 @@ impl Args {
             order: name(&self.order),
             payload: name(&self.payload),
             selection: serde_json::to_value(&self.wanted)?,
-            symbol_path: self.symbol_path.clone(),
             schemas: self.wanted.schemas.contents().iter().map(|bytes| hashing::hex(&Sha256::digest(bytes))).collect(),
         })
-    }
-
-    /// The PDBs along the given path.
-    fn pdbs(&self) -> Result<Option<PdbSearch>, String> {
-        self.symbol_path.as_deref().map_or(Ok(None), |path| PdbSearch::new(Some(path)))
     }
 
     fn table_options(&self) -> table::Options {

@@ -105,8 +105,7 @@ impl Work<'_> {
     fn part(&mut self, part: &plan::Part, state: &State) -> Result<Record, Failed> {
         let (begun, files) = self.begin(&part.traces);
         let reported = files.iter().map(|file| Reported::with_bar(file.name(), self.bar, &self.out)).collect();
-        let mut pdbs = self.args.pdbs().map_err(std::io::Error::other)?;
-        let opened = Opened::with(files, reported, &self.args.wanted.schemas, &mut pdbs, &self.out);
+        let opened = Opened::with(files, reported, &self.args.wanted.schemas, &mut None, &self.out);
         let mut opened = opened.map_err(|_| std::io::Error::other("a trace cannot be read"))?;
         self.unusable += opened.unusable;
         if self.args.strict && opened.outcome() == Outcome::Differs {

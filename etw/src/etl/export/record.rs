@@ -22,9 +22,6 @@ pub struct Options {
     /// The SHA-256 of the schemas in each path that the user named, in order.
     #[serde(default)]
     pub schemas: Vec<String>,
-    /// The symbol path that the user gave, where formats of WPP messages are found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub symbol_path: Option<String>,
 }
 
 /// Maximum size of a record, in bytes.

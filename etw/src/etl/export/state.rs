@@ -287,7 +287,6 @@ fn difference(one: &Options, other: &Options) -> String {
     match pairs.iter().find(|(_, one, other)| one != other) {
         Some((name, one, _)) => format!("{name} {one}"),
         None if one.tables != other.tables => format!("tables of version {}", one.tables),
-        None if one.symbol_path != other.symbol_path => "another --symbol-path".to_owned(),
         None => "another selection of events or schemas".to_owned(),
     }
 }
