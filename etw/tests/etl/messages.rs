@@ -74,12 +74,10 @@ fn formats_in_program_databases() {
     let (status, _, err) = run(&["save", "-o", &copy, "--symbol-path", &symbols, &file]);
     assert!(status == 2 && err.contains("--symbol-path has no effect without an option"), "{err}");
     let (table, tables) = (text(&folder.0.join("table")), &["export", "--format", "jsonl", "-o"]);
-    let (status, _, err) = run(&[&tables[..], &[&table, "--symbol-path", &symbols, &file]].concat());
+    let (status, _, err) = run(&[&tables[..], &[&table, "--tmf", &pdb, &file]].concat());
     assert!(status <= 1, "{err}");
     let rows = rows_in(&folder.0.join("table/events"));
     assert!(rows.contains("Device_c87") && rows.contains("disk"), "{rows}");
-    let (status, _, err) = run(&[&tables[..], &[&table, &file]].concat());
-    assert!(status == 2 && err.contains("symbol"), "{err}");
     // The same in the session of a crash dump.
     let traced = message_trace(&[stated]);
     let log = etw_layouts_etl::Trace::from_bytes(&traced).unwrap().log_file().clone();
