@@ -103,6 +103,21 @@ def test_a_layer_of_another_format_and_errors(tmp_path):
     rows, _ = vol(tmp_path / "memory.lime", "etw.Sessions", cwd=tmp_path)
     assert [row["Name"] for row in rows] == [one["session"] for one in expected["sessions"]]
 
+    # Memory that ends with the page of the last variable.
+    kernel = expected["kernel"]
+    offset = max(int(address, 16) for address in kernel["globals"].values()) - int(kernel["base"], 16)
+    image = next(start for start in range(0, len(memory), 0x1000) if memory[start : start + 2] == b"MZ")
+    end = (image + offset | 0xFFF) + 1
+    for kind, header in [("raw", b""), ("lime", struct.pack("<IIQQQ", 0x4C694D45, 1, 0, end - 1, 0))]:
+        (tmp_path / f"short.{kind}").write_bytes(header + memory[:end])
+        assert vol(tmp_path / f"short.{kind}", "etw.Sessions", cwd=tmp_path)[0] == rows, kind
+
+    # A file that ends in a segment: what follows the end is missing, and the rest is read.
+    lime = (tmp_path / "memory.lime").read_bytes()
+    header = struct.pack("<IIQQQ", 0x4C694D45, 1, 1 << 40, (1 << 40) + (1 << 30) - 1, 0)
+    (tmp_path / "cut.lime").write_bytes(lime + header + bytes(0x1800))
+    assert vol(tmp_path / "cut.lime", "etw.Sessions", cwd=tmp_path)[0] == rows
+
     (tmp_path / "empty.raw").write_bytes(bytes(1 << 20))
     _, text = vol(tmp_path / "empty.raw", "etw.Sessions", cwd=tmp_path, code=1)
     assert "no kernel found" in text
