@@ -104,7 +104,7 @@ def test_damage_and_missing_files(made, tmp_path):
         etw.profile([], tmp_path / "page.json")
 
 
-def test_errors_are_those_of_the_program(real, tmp_path):
+def test_errors_are_those_of_the_program(real, made, tmp_path):
     """Not another line for standard error, such as a note or a summary."""
     bad, empty = tmp_path / "bad.etl", tmp_path / "empty"
     bad.write_bytes(b"no trace" * 100)
@@ -114,9 +114,9 @@ def test_errors_are_those_of_the_program(real, tmp_path):
     with pytest.raises(etw.Error, match=r"^[^{]*bad\.etl: not an? "):
         etw.compare(real[0], [bad, real[0]])
     with pytest.raises(etw.Error, match="^[^{]*disk"):
-        etw.compare(real[0], real[1], what="registry")
+        etw.compare(made, made, what="disk")
     with pytest.raises(etw.Error, match=r"^[^{]*empty: no trace files"):
-        etw.compare(empty, real[0], what="registry")
+        etw.compare(empty, made, what="disk")
 
 
 def test_options_and_names_that_look_like_options(made, tmp_path, monkeypatch):
