@@ -27,6 +27,8 @@ pub enum Error {
     },
     /// The memory has no page tables that lead to the image of a kernel.
     NoKernel,
+    /// The search for a kernel ended at a limit: too many of these were in the memory.
+    SearchLimit(&'static str),
     /// The PDB of the kernel, as text, is not that of an examined build.
     UnknownKernel(String),
     /// The architecture, a machine type of image files, is not supported.
@@ -92,6 +94,10 @@ impl fmt::Display for Error {
             }
             Self::NoKernel => f.write_str(
                 "no kernel found: no page tables lead to the image of a Windows kernel; name the whole physical memory of a system",
+            ),
+            Self::SearchLimit(what) => write!(
+                f,
+                "no kernel found: the search ended at its limit, because the memory has too many {what}; name another image of the system"
             ),
             Self::UnknownKernel(pdb) => write!(f, "unknown build of the kernel: {pdb}; give its build, such as 10.0.19041.1415"),
             Self::Machine(machine) => write!(f, "unknown machine type {machine:#06x}; supported are x86, x64 and ARM64"),

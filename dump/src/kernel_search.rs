@@ -22,14 +22,69 @@ const PIECE: u64 = 1 << 20;
 const TABLES: usize = 1 << 12;
 /// Maximum number of entries of page tables to look at, for all page tables together.
 const ENTRIES: usize = 1 << 20;
-/// Maximum number of missing pages to skip: ranges that a file states can be larger than any file.
+/// Maximum number of reads that end at a missing page: ranges that a file states can be larger than any file.
 const MISSING: usize = 1 << 16;
+/// Size of a gap, in bytes, up to which each of its pages is tried.
+const GAP: u64 = 1 << 24;
 /// Maximum number of searches for the table above the four directories of PAE. Each reads the whole memory.
 const SEARCHES: usize = 16;
 /// Maximum number of possible heads of the list of modules to look at.
 const HEADS: usize = 1 << 20;
 /// Maximum size of the image of a kernel, in bytes.
 const IMAGE: u32 = 1 << 27;
+
+/// Reads ranges of memory in pieces, and skips missing pages.
+struct Pieces {
+    /// Address and end of each range that is still to be read, the next one last.
+    ranges: Vec<(u64, u64)>,
+    /// Size in bytes of the gap before the next address.
+    gap: u64,
+    /// Below this address, each page of a gap is tried.
+    slow: u64,
+    /// Number of reads that ended at a missing page.
+    missing: usize,
+}
+
+impl Pieces {
+    /// The ranges have an address and a size in bytes.
+    fn new(ranges: impl Iterator<Item = (u64, u64)>) -> Self {
+        let mut ranges: Vec<_> = ranges.map(|(start, size)| (start, start + size)).collect();
+        ranges.reverse();
+        Self { ranges, gap: 0, slow: 0, missing: 0 }
+    }
+
+    /// Reads the next piece: its address, and the number of bytes before its first missing page. `None` at the end, and at the limit of missing pages.
+    ///
+    /// In a large gap only one page per piece is tried, so less than a piece of memory between two large gaps can be lost.
+    fn next(&mut self, source: &impl Source, bytes: &mut [u8]) -> Result<Option<(u64, usize)>, Error> {
+        while self.ranges.pop_if(|(at, end)| at >= end).is_some() {
+            self.gap = 0;
+        }
+        let Some((at, end)) = self.ranges.last_mut().filter(|_| self.missing < MISSING) else { return Ok(None) };
+        let start = *at;
+        let length = PIECE.min(*end - start) as usize;
+        let present = source.read_at(start, &mut bytes[..length])?;
+        if present < PAGE as usize {
+            let skipped = if self.gap < GAP || start < self.slow { PAGE } else { PIECE };
+            *at += skipped;
+            self.gap += skipped;
+            self.missing += 1;
+        } else if self.gap > GAP && start > self.slow {
+            // The gap can end before this page: the pages since the last missing one are tried.
+            (*at, self.slow) = (start - PIECE + PAGE, start);
+            return Ok(Some((start, 0)));
+        } else {
+            *at += present as u64 / PAGE * PAGE;
+            self.gap = 0;
+        }
+        Ok(Some((start, present)))
+    }
+
+    /// What was limited, if the limit ended the search.
+    fn limit(&self) -> Option<&'static str> {
+        (self.missing == MISSING && !self.ranges.is_empty()).then_some("missing pages")
+    }
+}
 
 impl<S: Source> MemoryDump<S> {
     /// Physical memory without the headers of a dump, such as that of a virtual machine. Offsets in `source` are physical addresses; `ranges` are the
@@ -41,13 +96,11 @@ impl<S: Source> MemoryDump<S> {
     ///
     /// # Errors
     ///
-    /// The memory cannot be read, has no kernel, or has one of an unknown build.
+    /// The memory cannot be read, has no kernel or none that is found within the limits of the search, or has one of an unknown build.
     pub fn from_memory(source: S, ranges: &[(u64, u64)], build: Option<Build>) -> Result<Self, Error> {
         let physical = Physical::from_ranges(ranges);
         let mut dump = Self::without_kernel(source, header(), physical);
-        if !dump.find_kernel()? {
-            return Err(Error::NoKernel);
-        }
+        dump.find_kernel()?;
         let identity = dump.identity();
         let build = match (identity.by, build) {
             (IdentitySource::Header, None) => {
@@ -70,68 +123,55 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// Finds page tables that lead to a kernel.
-    fn find_kernel(&mut self) -> Result<bool, Error> {
-        let ranges: Vec<_> = self.runs().collect();
-        let (mut bytes, mut tried, mut searches, mut entries) = (vec![0; PIECE as usize], 0, 0, ENTRIES);
-        let mut missing = 0;
-        for (start, size) in ranges {
-            let mut at = start;
-            while at < start + size {
-                let length = PIECE.min(start + size - at) as usize;
-                let present = self.source.read_at(at, &mut bytes[..length])?;
-                for (page, content) in (at..).step_by(PAGE as usize).zip(bytes[..present].chunks_exact(PAGE as usize)) {
-                    for paging in Paging::with_reference_to(page, content) {
-                        tried += 1;
-                        searches += usize::from(paging == Paging::Pae);
-                        if tried > TABLES || searches > SEARCHES || entries == 0 {
-                            return Ok(false);
+    fn find_kernel(&mut self) -> Result<(), Error> {
+        let (mut pieces, mut bytes) = (Pieces::new(self.runs()), vec![0; PIECE as usize]);
+        let (mut tried, mut searches, mut entries, mut limit) = (0, 0, ENTRIES, None);
+        while let Some((start, present)) = pieces.next(&self.source, &mut bytes)? {
+            for (page, content) in (start..).step_by(PAGE as usize).zip(bytes[..present].chunks_exact(PAGE as usize)) {
+                for paging in Paging::with_reference_to(page, content) {
+                    if tried == TABLES || entries == 0 {
+                        return Err(Error::SearchLimit("page tables"));
+                    }
+                    tried += 1;
+                    if paging == Paging::Pae {
+                        // Other formats need no search.
+                        if searches == SEARCHES {
+                            limit = Some("page tables with PAE");
+                            continue;
                         }
-                        let Some(tables) = self.top(paging, page, content)? else { continue };
-                        (self.paging, self.tables, self.header.arch) = (paging, tables, paging.arch());
-                        self.known.take();
-                        self.image = self.find_image(&mut entries)?;
-                        if self.image.is_some() {
-                            return Ok(true);
-                        }
+                        searches += 1;
+                    }
+                    let Some(tables) = self.top(paging, page, content, &mut limit)? else { continue };
+                    (self.paging, self.tables, self.header.arch) = (paging, tables, paging.arch());
+                    self.known.take();
+                    self.image = self.find_image(&mut entries)?;
+                    if self.image.is_some() {
+                        return Ok(());
                     }
                 }
-                // A page that is missing is skipped.
-                missing += usize::from(present < PAGE as usize);
-                if missing > MISSING {
-                    return Ok(false);
-                }
-                at += (present as u64 / PAGE * PAGE).max(PAGE);
             }
         }
-        Ok(false)
+        Err(limit.or(pieces.limit()).map_or(Error::NoKernel, Error::SearchLimit))
     }
 
-    /// Physical address of the top-level table, for a table that refers to itself. With PAE it is a table of four entries above it.
-    fn top(&self, paging: Paging, page: u64, content: &[u8]) -> Result<Option<u64>, Error> {
+    /// Physical address of the top-level table, for a table that refers to itself. With PAE it is a table of four entries above it. `limit` is set if a
+    /// limit ends the search.
+    fn top(&self, paging: Paging, page: u64, content: &[u8], limit: &mut Option<&'static str>) -> Result<Option<u64>, Error> {
         if paging != Paging::Pae {
             return Ok(Some(page));
         }
         let frames = |entries: &[u8]| -> Vec<u64> { entries.chunks_exact(8).map(crate::paging::frame).collect() };
         let wanted = frames(&content[..32]);
-        let (mut bytes, mut missing) = (vec![0; PIECE as usize], 0);
-        for (start, size) in self.runs() {
-            let mut at = start;
-            while at < start + size {
-                let length = PIECE.min(start + size - at) as usize;
-                let present = self.source.read_at(at, &mut bytes[..length])?;
-                let mut tables = (at..).step_by(32).zip(bytes[..present].chunks_exact(32));
-                // The entries of a directory are writable; those of the table above it must not have this flag.
-                let found = tables.find(|(_, table)| table[0] & 3 == 1 && frames(table) == wanted);
-                if let Some((table, _)) = found {
-                    return Ok(Some(table));
-                }
-                missing += usize::from(present < PAGE as usize);
-                if missing > MISSING {
-                    return Ok(None);
-                }
-                at += (present as u64 / PAGE * PAGE).max(PAGE);
+        let (mut pieces, mut bytes) = (Pieces::new(self.runs()), vec![0; PIECE as usize]);
+        while let Some((start, present)) = pieces.next(&self.source, &mut bytes)? {
+            let mut tables = (start..).step_by(32).zip(bytes[..present].chunks_exact(32));
+            // The entries of a directory are writable; those of the table above it must not have this flag.
+            let found = tables.find(|(_, table)| table[0] & 3 == 1 && frames(table) == wanted);
+            if let Some((table, _)) = found {
+                return Ok(Some(table));
             }
         }
+        *limit = limit.or(pieces.limit());
         Ok(None)
     }
 

@@ -4,7 +4,7 @@
 use crate::input::{Opened, kind};
 use crate::output::kind::LineKinds;
 use crate::output::line::{Line, Name, Names, Payload};
-use crate::output::stop::Stop;
+use crate::output::stop::{Stop, Unread};
 use crate::output::tally::{DiagnosticLine, Tally, is_of_file};
 use crate::output::{Format, Interrupt, Output, document};
 use crate::program::{self, Cli};
@@ -135,17 +135,18 @@ pub fn memory<S: Source>(args: &[OsString], source: S, ranges: &[(u64, u64)], re
 fn kept(result: Result<Outcome, Error>, out: Output) -> Result<String, Error> {
     let asides = out.into_kept();
     match result {
-        // The last line for standard error has the reason, unless the receiver failed.
-        Err(error) => Err(asides.lines().last().map_or_else(|| error.to_string(), reason).into()),
+        Err(error) if error.is::<Unread>() => Err(asides.lines().rev().find_map(reason).map_or(error, Error::from)),
+        Err(error) => Err(error),
         Ok(_) => Ok(asides),
     }
 }
 
-/// The error in a line of JSON.
-fn reason(line: &str) -> String {
-    let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
-    let text = |key: &str| value.as_ref()?.get(key)?.as_str().map(str::to_owned);
-    text("error").map_or_else(|| line.to_owned(), |error| text("file").map_or(error.clone(), |file| format!("{file}: {error}")))
+/// The error in a line of JSON; `None` if it has another message.
+fn reason(line: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(line).ok()?;
+    let text = |key: &str| value.get(key)?.as_str();
+    let error = text("error")?;
+    Some(text("file").map_or(error.to_owned(), |file| format!("{file}: {error}")))
 }
 
 fn refused(stop: Stop) -> Error {

@@ -99,8 +99,8 @@ def compare(
     >>> etw.compare("before.etl", "after.etl", what="disk", by="file", measure="bytes").rows
     """
     keys = [by] if isinstance(by, str) else list(by)
-    words = [word for path in checked(before) for word in ("--baseline", path)]
-    words += ["--what", what, *_option("--by", ",".join(keys)), *_option("--measure", measure)]
+    words = [f"--baseline={path}" for path in checked(before)]
+    words += [f"--what={what}", *_option("--by", ",".join(keys)), *_option("--measure", measure)]
     lines, notes = _run("compare", after, words, filter, symbol_path, manifests, tmf)
     return Comparison(list(lines), notes)
 
@@ -123,8 +123,8 @@ def timeline(
 
     The traces are read before the first entry is returned. Entries wait in memory, and beyond 16 MiB in a temporary file.
     """
-    words = ["--form", form, *_option("--host", host), *(["--all"] if all else [])]
-    words += [word for name in ([kind] if isinstance(kind, str) else kind) for word in ("--kind", name)]
+    words = [f"--form={form}", *_option("--host", host), *(["--all"] if all else [])]
+    words += [f"--kind={name}" for name in ([kind] if isinstance(kind, str) else kind)]
     return Timeline(*_run("timeline", paths, words, filter, None, manifests, tmf))
 
 
@@ -147,8 +147,8 @@ def profile(
 
     Returns diagnostics and notes: what is in the profile, what is left out, and the images without functions.
     """
-    words = ["--output", _file(output), "--format", format, *_option("--of", of), *_option("--weight", weight)]
-    words += [word for name in ([mark] if isinstance(mark, str) else mark) for word in ("--mark", name)]
+    words = [f"--output={_file(output)}", f"--format={format}", *_option("--of", of), *_option("--weight", weight)]
+    words += [f"--mark={name}" for name in ([mark] if isinstance(mark, str) else mark)]
     return _run("profile", paths, words, filter, symbol_path, manifests, tmf)[1]
 
 
@@ -167,7 +167,7 @@ def report(
 
     Returns diagnostics and notes.
     """
-    words = ["--output", _file(output), "--format", format]
+    words = [f"--output={_file(output)}", f"--format={format}"]
     return _run("report", paths, words, None, symbol_path, manifests, tmf)[1]
 
 
@@ -178,7 +178,7 @@ def _file(path: Path) -> str:
 
 
 def _option(name: str, value: str | None) -> list[str]:
-    return [name, value] if value else []
+    return [f"{name}={value}"] if value else []
 
 
 def _run(
@@ -192,12 +192,17 @@ def _run(
 ) -> tuple[Iterator[dict[str, Any]], list[dict[str, Any]]]:
     """Runs a command on traces. Warns about diagnostics."""
     if command in ("compare", "timeline"):
-        words = [*words, "--format", "json"]
+        words = [*words, "--format=json"]
     if symbol_path is not None:
-        words = [*words, "--symbol-path", symbol_path]
-    words = [*words, *(f"--{name}={value}" for name, value in options_of(filter))]
-    words += [word for path in paths_of(manifests) for word in ("--manifests", path)]
-    words += [word for path in paths_of(tmf) for word in ("--tmf", path)]
+        words = [*words, f"--symbol-path={symbol_path}"]
+    # The other options of a command are parameters of its function.
+    options, known = options_of(filter), Filter.__annotations__
+    unknown = next((name for name, _ in options if name not in known), None)
+    if unknown is not None:
+        raise Error(f"unknown option `{unknown}`; known options: {', '.join(known)}")
+    words = [*words, *(f"--{name}={value}" for name, value in options)]
+    words += [f"--manifests={path}" for path in paths_of(manifests)]
+    words += [f"--tmf={path}" for path in paths_of(tmf)]
     files = checked(paths)
     if not files:
         raise Error("no trace files: the list is empty; name a file")

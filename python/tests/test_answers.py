@@ -102,3 +102,30 @@ def test_damage_and_missing_files(made, tmp_path):
     assert raised.value.errno == 2 and not (tmp_path / "page.html").exists()
     with pytest.raises(etw.Error, match="list is empty"):
         etw.profile([], tmp_path / "page.json")
+
+
+def test_errors_are_those_of_the_program(real, made, tmp_path):
+    """Not another line for standard error, such as a note or a summary."""
+    bad, empty = tmp_path / "bad.etl", tmp_path / "empty"
+    bad.write_bytes(b"no trace" * 100)
+    empty.mkdir()
+    with pytest.raises(etw.Error, match=r"^[^{]*bad\.etl: not an? "):
+        etw.timeline([real[0], bad])
+    with pytest.raises(etw.Error, match=r"^[^{]*bad\.etl: not an? "):
+        etw.compare(real[0], [bad, real[0]])
+    with pytest.raises(etw.Error, match="^[^{]*disk"):
+        etw.compare(made, made, what="disk")
+    with pytest.raises(etw.Error, match=r"^[^{]*empty: no trace files"):
+        etw.compare(empty, made, what="disk")
+
+
+def test_options_and_names_that_look_like_options(made, tmp_path, monkeypatch):
+    """A filter has only the options that select events; a name can begin with a hyphen."""
+    with pytest.raises(etw.Error, match="unknown option `limit`; known options: provider, event"):
+        etw.compare(made, made, what="events", filter={"limit": 1})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-x.etl").write_bytes(made.read_bytes())
+    assert etw.compare("-x.etl", ["-x.etl"], what="events").rows == []
+    assert len(list(etw.timeline("-x.etl", kind=["process_started"]))) == conftest.COUNT
+    with pytest.raises(etw.Error, match="--all: "):
+        etw.timeline("-x.etl", manifests="--all")

@@ -46,7 +46,7 @@ def test_public_names_are_documented():
 def blocks(page: str) -> list[tuple[str, str]]:
     """The examples of a page, each with the output that follows it."""
     found = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", (DOCS / page).read_text(), flags=re.S)
-    assert found
+    assert found and "```text\n```" not in (DOCS / page).read_text()
     return found
 
 

@@ -2,6 +2,7 @@
 memory. The images are made by the test `memory_images` of the program, in the folder ETW_LAYOUTS_IMAGES."""
 
 import importlib.util
+import io
 import json
 import os
 import struct
@@ -14,6 +15,7 @@ import conftest
 import pytest
 
 import etw
+from etw import _etw
 from etw.volatility import PLUGINS
 
 IMAGES = os.environ.get("ETW_LAYOUTS_IMAGES")
@@ -102,6 +104,29 @@ def test_a_layer_of_another_format_and_errors(tmp_path):
     expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
     rows, _ = vol(tmp_path / "memory.lime", "etw.Sessions", cwd=tmp_path)
     assert [row["Name"] for row in rows] == [one["session"] for one in expected["sessions"]]
+
+    # Memory whose last page has a variable that is needed.
+    def names(end: int) -> list[str]:
+        file = io.BytesIO()
+        read = lambda address, size: memory[address : min(address + size, end)]
+        _etw.memory(["info", "--details", "--format", "json", "memory"], read, [(0, end)], file)
+        return [one["session"] for one in json.loads(file.getvalue())["sessions"]]
+
+    kernel, wanted = expected["kernel"], [one["session"] for one in expected["sessions"]]
+    image = next(start for start in range(0, len(memory), 0x1000) if memory[start : start + 2] == b"MZ")
+    places = {image + int(address, 16) - int(kernel["base"], 16) for address in kernel["globals"].values()}
+    end = next(end for end in sorted({(place | 0xFFF) + 1 for place in places}) if names(end) == wanted)
+    assert names(end - 0x1000) != wanted
+    for kind, header in [("raw", b""), ("lime", struct.pack("<IIQQQ", 0x4C694D45, 1, 0, end - 1, 0))]:
+        (tmp_path / f"short.{kind}").write_bytes(header + memory[:end])
+        short, _ = vol(tmp_path / f"short.{kind}", "etw.Sessions", cwd=tmp_path)
+        assert [row["Name"] for row in short] == wanted, kind
+
+    # A file that ends in a segment: what follows the end is missing, and the rest is read.
+    lime = (tmp_path / "memory.lime").read_bytes()
+    header = struct.pack("<IIQQQ", 0x4C694D45, 1, 1 << 40, (1 << 40) + (1 << 30) - 1, 0)
+    (tmp_path / "cut.lime").write_bytes(lime + header + bytes(0x1800))
+    assert vol(tmp_path / "cut.lime", "etw.Sessions", cwd=tmp_path)[0] == rows
 
     (tmp_path / "empty.raw").write_bytes(bytes(1 << 20))
     _, text = vol(tmp_path / "empty.raw", "etw.Sessions", cwd=tmp_path, code=1)

@@ -1,5 +1,6 @@
 //! The symbols of the kernel of a full dump.
 
+use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts_dump::{MemoryDump, Source};
 use etw_layouts_memory::globals;
 use etw_layouts_symbols::store::SymbolPath;
@@ -30,13 +31,16 @@ pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: O
         };
         return Ok(SymbolFile { path: path.to_owned(), globals: table.globals, note });
     }
-    let (text, is_asked) = match (symbol_path, env::var("_NT_SYMBOL_PATH")) {
+    // For memory without the headers of a dump, symbols are only those that the caller names.
+    let is_dump = dump.header().kind != DUMP_TYPE(0);
+    let variable = env::var("_NT_SYMBOL_PATH").ok().filter(|_| is_dump);
+    let (text, is_asked) = match (symbol_path, variable) {
         (Some(path), _) => (path.to_owned(), true),
-        (None, Ok(path)) => (path, false),
-        (None, Err(_)) => {
-            let help = "none; use --symbols FILE, --symbol-path PATH or _NT_SYMBOL_PATH";
-            return Err(Missing::None(help.into()));
+        (None, Some(path)) => (path, false),
+        (None, None) if is_dump => {
+            return Err(Missing::None("none; use --symbols FILE, --symbol-path PATH or _NT_SYMBOL_PATH".into()));
         }
+        (None, None) => return Err(Missing::None("none; use --symbols FILE".into())),
     };
     let missing = |why: String| if is_asked { Missing::Requested(why) } else { Missing::None(why) };
     let Some(named) = named else { return Err(missing("the dump does not name the kernel's PDB; use --symbols FILE".into())) };

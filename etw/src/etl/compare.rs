@@ -203,7 +203,8 @@ fn answers(
         answers.push(answer);
     }
     match absent {
-        Some(why) if answers.is_empty() => Err(Stop::Input(why)),
+        // If files were refused, their errors are the reason.
+        Some(why) if answers.is_empty() && done.unusable == 0 => Err(Stop::Input(why)),
         _ => Ok((answers, setup)),
     }
 }

@@ -3,6 +3,7 @@
 use super::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_trace as trace;
+use std::fmt;
 use std::io::{self, Write};
 
 /// Why reading of a file stopped.
@@ -55,15 +56,25 @@ pub fn finished(result: Result<Done, Stop>, files: usize, out: &mut Output) -> R
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
-        (Ok(()), _) => Err(unread(unusable, files).into()),
+        (Ok(()), _) => Err(Unread { unusable, files }.into()),
     }
 }
 
 /// The final error after the errors of files have been reported.
-pub fn unread(unusable: usize, files: usize) -> String {
-    let messages = if unusable == 1 { "message" } else { "messages" };
-    format!("{unusable} of {} failed; see the {messages} above", Several(files as u64, "file"))
+#[derive(Debug)]
+pub struct Unread {
+    pub unusable: usize,
+    pub files: usize,
 }
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages = if self.unusable == 1 { "message" } else { "messages" };
+        write!(f, "{} of {} failed; see the {messages} above", self.unusable, Several(self.files as u64, "file"))
+    }
+}
+
+impl std::error::Error for Unread {}
 
 /// A closed output pipe ends the program without an error.
 pub fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {

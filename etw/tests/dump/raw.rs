@@ -32,6 +32,9 @@ const BUILDS: [([u32; 3], Arch, Paging); 8] = [
     ([10, 0, 22000], Arch::Arm64, Paging::Arm),
 ];
 
+/// Number of changed memories of each format.
+const ROUNDS: u32 = 150;
+
 /// Physical memory as pages by address.
 struct Pages(BTreeMap<u64, Vec<u8>>);
 
@@ -205,11 +208,86 @@ fn memory_images() {
     if let Some(kept) = &kept {
         fs::write(kept.join("list.txt"), list).expect("the list");
     }
-    // Memory without a kernel; and a page whose entries all refer to the page itself, so that it is a table of each format and maps everything.
-    for entry in [u64::MAX, 0x1003] {
-        let page: Vec<u8> = entry.to_le_bytes().repeat(512);
-        let memory = Pages(BTreeMap::from([(0x1000, page)]));
-        let nothing = MemoryDump::from_memory(memory, &[(0x1000, 0x1000), (0, u64::MAX)], None).err().expect("no kernel");
-        assert_eq!(nothing, Error::NoKernel);
+}
+
+/// Memory without a kernel; and searches that end at a limit, which proves nothing.
+#[test]
+fn no_kernel_is_found() {
+    let nothing = |page: Vec<u8>, ranges: &[(u64, u64)]| {
+        MemoryDump::from_memory(Pages(BTreeMap::from([(0x1000, page)])), ranges, None).err().expect("no kernel")
+    };
+    assert_eq!(nothing(vec![0; 0x1000], &[(0x1000, 0x1000), (0x8000, 0x10_0000)]), Error::NoKernel);
+    // A range that is larger than any memory.
+    assert_eq!(nothing(vec![0; 0x1000], &[(0x1000, 0x1000), (0, u64::MAX)]), Error::SearchLimit("missing pages"));
+    // A page whose entries all refer to the page itself, so that it is a table of each format and maps everything.
+    let page = 0x1003_u64.to_le_bytes().repeat(512);
+    assert_eq!(nothing(page, &[(0, u64::MAX)]), Error::SearchLimit("page tables"));
+}
+
+/// Pages that look like tables of PAE do not hide a kernel of x64, and missing pages do not hide the pages after them.
+#[test]
+fn what_comes_before_the_kernel_does_not_hide_it() {
+    let Made { system, build, .. } = made([10, 0, 19041], Arch::X64, Paging::Four);
+    let mut memory: BTreeMap<_, _> = system.pages().into_iter().collect();
+    let (first, last) = (*memory.keys().next().expect("a page"), *memory.keys().next_back().expect("a page"));
+    for page in (0x1000..0x2_9000).step_by(0x1000) {
+        let mut content = vec![0; 0x1000];
+        content[..32].copy_from_slice(&(page | 3_u64).to_le_bytes().repeat(4));
+        memory.insert(page, content);
     }
+    assert!(first > 0x10_0000, "{first:#x}");
+    let find = |memory| MemoryDump::from_memory(Pages(memory), &[(0, last + 0x1000)], None).expect("a kernel").identity().build;
+    assert_eq!(find(memory.clone()), build);
+    // The only table that refers to itself, as the first page after a large gap.
+    let mut table = std::mem::replace(memory.get_mut(&first).expect("the table"), vec![0; 0x1000]);
+    let start = *memory.keys().zip(memory.keys().skip(1)).find(|(page, next)| **next - **page > 0x200_0000).expect("a gap").1;
+    table[0x1ED * 8..][..8].copy_from_slice(&((start - 0x1000) | 0x63).to_le_bytes());
+    memory.insert(start - 0x1000, table);
+    assert_eq!(find(memory), build);
+}
+
+/// Seeded changes of memory of each format cause no panic and no hang.
+#[test]
+fn any_change_of_memory() {
+    let formats = [
+        ([10, 0, 10240], Arch::X86, Paging::Pae),
+        ([10, 0, 19041], Arch::X64, Paging::Four),
+        ([10, 0, 17134], Arch::Arm64, Paging::Arm),
+    ];
+    let mut random = 1_u64;
+    let mut number = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random.rotate_left(29)
+    };
+    let mut lost = 0;
+    for (version, arch, paging) in formats {
+        let Made { system, build, .. } = made(version, arch, paging);
+        let (pages, mut found) = (system.pages(), 0);
+        for round in 0..ROUNDS {
+            let mut changed = pages.clone();
+            for _ in 0..1 + number() % 8 {
+                let mut page = |pages: u64| (number() % pages) as usize;
+                // Page tables come first.
+                let (from, to, at) = (page(pages.len() as u64), page(16), page(0x200) * 8);
+                let value = match page(4) {
+                    0 => number(),
+                    1 => changed[from].0 | number() % 0x1000,
+                    2 => u64::from_le_bytes(changed[from].1[at..at + 8].try_into().expect("eight bytes")),
+                    _ => u64::from_le_bytes(changed[to].1[at..at + 8].try_into().expect("eight bytes")) ^ 1 << (number() % 64),
+                };
+                changed[to].1[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            }
+            let mut ranges: Vec<_> = changed.iter().map(|(address, _)| (*address, 0x1000)).collect();
+            // A range of any size, and pages that are missing.
+            if round % 8 == 0 {
+                ranges.push((number() >> (number() % 64), number() >> (number() % 64)));
+                changed.truncate(changed.len() - (number() % changed.len() as u64) as usize);
+            }
+            let memory = Pages(changed.into_iter().collect());
+            found += u32::from(MemoryDump::from_memory(memory, &ranges, Some(build)).is_ok());
+        }
+        assert!(found > 0, "{arch}");
+        lost += ROUNDS - found;
+    }
+    assert!(lost > 0);
 }

@@ -3,7 +3,7 @@
 use super::Args;
 use super::record::{Exported, Record};
 use crate::output::printer::none_matches;
-use crate::output::stop::unread;
+use crate::output::stop::Unread;
 use crate::output::{Escaped, Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use std::io::Write;
@@ -30,7 +30,7 @@ impl Summary {
         let output = args.output.display().to_string();
         let mut out = Output::new(Format::Text);
         if self.new.is_empty() && self.kept.is_empty() && !self.is_stopped {
-            return Err(unread(self.unusable, inputs).into());
+            return Err(Unread { unusable: self.unusable, files: inputs }.into());
         }
         write!(
             out,
@@ -53,7 +53,7 @@ impl Summary {
             none_matches(events, &args.wanted, &out);
         }
         if self.unusable > 0 {
-            return Err(unread(self.unusable, inputs).into());
+            return Err(Unread { unusable: self.unusable, files: inputs }.into());
         }
         for trace in self.kept.iter().filter(|trace| trace.has_diagnostics()) {
             out.refused(&trace.trace, &format!("exported before, with diagnostics: {}", trace.summary()));

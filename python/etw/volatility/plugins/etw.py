@@ -20,11 +20,13 @@ log = logging.getLogger(__name__)
 
 Row = tuple[Any, ...]
 
+PAGE = 0x1000
+
 
 class _Plugin(interfaces.plugins.PluginInterface):
     """Reads ETW's state in memory."""
 
-    _required_framework_version = (2, 0, 0)
+    _required_framework_version = (2, 28, 0)
     _version = (1, 0, 0)
     COLUMNS: list[tuple[str, type]] = []
 
@@ -60,20 +62,29 @@ class _Plugin(interfaces.plugins.PluginInterface):
         """The lines of a command on crash dumps, with this memory as the dump."""
         layer = self.physical()
         if isinstance(layer, interfaces.layers.TranslationLayerInterface):
-            found = layer.mapping(0, layer.maximum_address, ignore_errors=True)
+            found = layer.mapping(0, layer.maximum_address + 1, ignore_errors=True)
             ranges = [(address, size) for address, size, _, _, _ in found]
         else:
             ranges = [(0, layer.maximum_address + 1)]
 
         def read(address: int, size: int) -> bytes | None:
+            """The bytes before the first missing page."""
+            end = min(address + size, layer.maximum_address + 1)
             try:
-                return layer.read(address, min(size, layer.maximum_address + 1 - address))
-            except exceptions.InvalidAddressException as error:
-                # The bytes before the first missing one.
-                there = error.invalid_address - address
-                return layer.read(address, there) if 0 < there < size else None
+                return layer.read(address, end - address)
+            except exceptions.InvalidAddressException:
+                # The address in the exception can be that of a layer below.
+                found = bytearray()
+                while address < end:
+                    size = min(PAGE - address % PAGE, end - address)
+                    try:
+                        found += layer.read(address, size)
+                    except exceptions.InvalidAddressException:
+                        break
+                    address += size
+                return bytes(found)
 
-        options = [word for name in ("build", "symbols") if self.config.get(name) for word in (f"--{name}", self.config[name])]
+        options = [f"--{name}={self.config[name]}" for name in ("build", "symbols") if self.config.get(name)]
         with tempfile.SpooledTemporaryFile(max_size=16 << 20) as file:
             try:
                 notes = _etw.memory([*words, "--format", "json", *options, "memory"], read, ranges, file)
