@@ -91,8 +91,11 @@ pub(crate) fn arguments(trace: &Trace) -> String {
 /// A text as a word of a command; `None` if shells do not agree how to write it.
 pub(crate) fn argument(name: &str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+=:/".contains(c);
-    // In double quotes. PowerShell also ends these at typographic quotation marks, and bash reads two backslashes as one.
-    let is_quotable = |c: char| is_plain(c) || c.is_alphanumeric() || " \\@()[],;#~&'".contains(c);
+    // In double quotes. PowerShell also ends these at typographic quotation marks, bash reads two backslashes as one, and Windows can convert U+02BA and
+    // other modifier letters to quotation marks.
+    let is_modifier = |c: char| ('\u{2b0}'..='\u{2ff}').contains(&c);
+    let is_letter = |c: char| c.is_alphanumeric() && !is_modifier(c);
+    let is_quotable = |c: char| is_plain(c) || is_letter(c) || " \\@()[],;#~&'".contains(c);
     if name.is_empty() || name.len() > 200 || name.starts_with('-') || name.ends_with('\\') || name.contains("\\\\") {
         return None;
     }
