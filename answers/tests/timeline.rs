@@ -542,7 +542,7 @@ fn bug_checks() {
         "0x3b SYSTEM_SERVICE_EXCEPTION (0xc0000005 exception code STATUS_ACCESS_VIOLATION, 0x1 instruction, 0x2 context record, 0x0)",
         "0xdead (0x1, 0x2, 0x3, 0x4)",
         "0x9f DRIVER_POWER_STATE_FAILURE (0x3 kind of violation: device blocks an IRP, 0xffffe00013cae060 physical device object, \
-         0xfffff8010386c3d8 functional device object; in Windows 7 and later, TRIAGE_9F_POWER, 0xffffe00013d07420 blocked IRP)",
+         0xfffff8010386c3d8 functional device object (TRIAGE_9F_POWER in Windows 7 and later), 0xffffe00013d07420 blocked IRP)",
     ];
     let sentences: Vec<_> = found.iter().map(Entry::sentence).collect();
     assert_eq!(sentences, expected.map(|text| format!("Windows restarted after a bug check: {text}")));
