@@ -6,8 +6,8 @@
 //! use etw_layouts_etl::{Item, Schemas, Uuid};
 //!
 //! // In a consumer, these are the members of the EVENT_RECORD. The schema has the event `Start` with the field `Id` of type UINT32.
-//! let schema = *b"\x10\x00\x00Start\0Id\0\x08\x00";
-//! let items = [Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL, &schema[..14])];
+//! let schema = *b"\x0d\x00\x00Start\0Id\0\x08";
+//! let items = [Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL, &schema)];
 //! let mut record = EventRecordRef { header: zero(), context: zero(), items: &items, user_data: &[7, 0, 0, 0] };
 //! record.header.ProviderId = wire_guid(Uuid::from_u128(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
 //!
