@@ -271,7 +271,7 @@ fn any_change_of_memory() {
                 let (from, to, at) = (page(pages.len() as u64), page(16), page(0x200) * 8);
                 let value = match page(4) {
                     0 => number(),
-                    1 => changed[from].0 | number() % 0x1000,
+                    1 => changed[from].0 | (number() % 0x1000),
                     2 => u64::from_le_bytes(changed[from].1[at..at + 8].try_into().expect("eight bytes")),
                     _ => u64::from_le_bytes(changed[to].1[at..at + 8].try_into().expect("eight bytes")) ^ 1 << (number() % 64),
                 };
