@@ -62,6 +62,7 @@ impl MessageSymbols {
 
 impl StackSymbols {
     /// The symbols along a path; without one, along that of the environment.
+    #[cfg(feature = "table")]
     pub fn new(symbol_path: Option<String>) -> Self {
         Self { symbol_path }
     }
