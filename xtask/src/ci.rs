@@ -18,11 +18,11 @@ use std::time::UNIX_EPOCH;
 
 /// Run all checks that a change has to pass.
 ///
-/// These are formatting, lints, freshness of generated files, documentation, verification, features, packages, other hosts, the
+/// These are formatting, lints, freshness of generated files, documentation, verification, packages, other hosts, the
 /// Python package, and Miri. A step whose tool is not installed is skipped, or fails if ETW_LAYOUTS_REQUIRED contains the word
 /// `tools`.
 ///
-/// With --weekly, these are the steps that rarely find what the others and the tests do not, or take long: the page of the explorer in a browser, all features but one, the features of
+/// With --weekly, these are the steps that rarely find what the others and the tests do not, or take long: the page of the explorer in a browser, each feature alone, all features but one, the features of
 /// single structures, licenses and advisories of dependencies, each fuzz target with AddressSanitizer for some seconds, and the
 /// tests on a machine with Rust and a C compiler only. If all of them pass, docs/TRUST.md gets the date.
 ///
@@ -78,7 +78,6 @@ fn each_change() -> Vec<(String, Run)> {
         ("generated code is fresh".into(), Box::new(fresh)),
         ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
         ("verify".into(), Box::new(verified)),
-        ("features".into(), Box::new(features::alone)),
         ("packages".into(), Box::new(packages::complete)),
     ];
     steps.extend(hosts::steps());
@@ -94,6 +93,7 @@ fn fuzz_targets() -> (String, Run) {
 fn weekly() -> Vec<(String, Run)> {
     let mut steps = dependencies::steps();
     steps.extend(explorer::steps());
+    steps.push(("features".into(), Box::new(features::alone)));
     steps.push(("all features but one".into(), Box::new(features::but_one)));
     steps.push(("features of structures".into(), Box::new(features::structures)));
     steps.push(("tests without other programs".into(), Box::new(alone::tests)));
