@@ -14,6 +14,9 @@ import pytest
 
 COUNT = 500
 
+weekly = pytest.mark.skipif(not os.environ.get("ETW_LAYOUTS_ALL"), reason="takes long; set ETW_LAYOUTS_ALL")
+
+
 
 def folder() -> Path | None:
     """The folder of real traces."""

@@ -70,6 +70,7 @@ def test_examples_of_the_documentation(spark, made, tmp_path):
     assert len(names["rows"]) > 10 and len({row["trace"] for row in names["rows"]}) == 2, names["rows"]
 
 
+@conftest.weekly
 def test_rows_equal_the_output_of_the_program(spark, made, tmp_path, monkeypatch):
     """Each trace is a partition; options are evaluated while it is read."""
     for name in ["one", "two", "three", "four"]:
@@ -98,6 +99,7 @@ def test_rows_equal_the_output_of_the_program(spark, made, tmp_path, monkeypatch
     assert by_option.filter(functions.col("fields").isNotNull()).count() == 0
 
 
+@conftest.weekly
 def test_real_traces(spark):
     folder = conftest.folder()
     if folder is None:

@@ -57,6 +57,7 @@ def test_sessions(tmp_path):
         list(pool.map(check, LIST))
 
 
+@conftest.weekly
 def test_all_plugins(tmp_path):
     """On ARM64, for which Volatility has no layer of virtual memory."""
     name = next(name for name, *_ in LIST if name.endswith("arm64"))
@@ -90,6 +91,7 @@ def test_all_plugins(tmp_path):
     assert sum(sum(1 for _ in trace.events()) - 1 for trace in saved) == sum(row["Events"] for row in rows) > 0
 
 
+@conftest.weekly
 def test_a_layer_of_another_format_and_errors(tmp_path):
     """A LiME file, whose segments Volatility maps; and memory without a kernel, or with an unknown one."""
     name = next(name for name, _, has in LIST if has == "false")
