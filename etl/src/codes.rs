@@ -50,7 +50,7 @@ pub fn bug_check(code: u32) -> Option<&'static str> {
 }
 
 /// The meanings of the four parameters of a bug check; empty for a reserved one. For some codes they depend on the first parameter. `None` for codes that
-/// are not in the table, which has those that are seen most.
+/// are not in the table, which has frequent codes only.
 #[must_use]
 pub fn bug_check_parameters(code: u32, first: u64) -> Option<[&'static str; 4]> {
     type Rows = HashMap<(u32, Option<u64>), [&'static str; 4]>;

@@ -1,4 +1,4 @@
-"""Answers about whole traces: the same as those that the program prints or writes."""
+"""Answers about whole traces: they equal the output of the program."""
 
 import csv
 import io

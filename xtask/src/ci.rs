@@ -9,7 +9,7 @@ mod memory;
 pub mod packages;
 mod wheel;
 
-use crate::steps::{Run, Step, cargo, cargo_of, in_turn};
+use crate::steps::{Run, Step, cargo, cargo_of, choose, in_turn};
 use crate::{Error, Outcome, fuzz, generate, trust_tables, workspace};
 use etw_layouts_payload::FileTime;
 use etw_layouts_project::{format, verify};
@@ -42,14 +42,7 @@ const FUZZING: u64 = 3;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let (mut steps, mut nightly) = if args.weekly { (weekly(), vec![fuzz_targets()]) } else { (each_change(), memory::steps()) };
-    let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    if !steps.iter().chain(&nightly).any(|(name, _)| wanted(name)) {
-        let names: Vec<_> = steps.iter().chain(&nightly).map(|(name, _)| name.as_str()).collect();
-        let only = args.only.as_deref().unwrap_or_default();
-        return Err(format!("no step matches `{only}`; the steps are {}", names.join(", ")).into());
-    }
-    steps.retain(|(name, _)| wanted(name));
-    nightly.retain(|(name, _)| wanted(name));
+    choose(&mut steps, &mut nightly, args.only.as_deref())?;
     let failed = std::thread::scope(|scope| {
         let beside = scope.spawn(|| in_turn(&nightly));
         let mut failed = in_turn(&steps).failed;

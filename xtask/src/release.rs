@@ -4,12 +4,11 @@ mod archives;
 mod notes;
 
 use crate::ci::packages;
-use crate::steps::{Run, Step, Unpassed, cargo, in_turn, printed_by};
+use crate::steps::{Run, Step, Unpassed, absent, cargo, choose, in_turn, printed_by};
 use crate::{Error, Outcome, site, workspace};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Make the files of a release: packages, programs, Python wheels, the website, a list of components, notes and checksums.
 ///
@@ -39,13 +38,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         );
     }
     let mut steps = steps(&folder)?;
-    let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    if !steps.iter().any(|(name, _)| wanted(name)) {
-        let names: Vec<_> = steps.iter().map(|(name, _)| name.as_str()).collect();
-        let only = args.only.as_deref().unwrap_or_default();
-        return Err(format!("no step matches `{only}`; the steps are {}", names.join(", ")).into());
-    }
-    steps.retain(|(name, _)| wanted(name));
+    choose(&mut steps, &mut Vec::new(), args.only.as_deref())?;
     let Unpassed { failed, skipped } = in_turn(&steps);
     if !failed.is_empty() {
         anstream::println!("failed: {}", failed.join(", "));
@@ -102,16 +95,16 @@ fn compatible() -> Result<Step, Error> {
     let Some(last) = tags.lines().next() else {
         return Ok(Step::Skipped("no earlier release to compare with".into()));
     };
-    if Command::new("cargo-semver-checks").arg("--version").output().is_err() {
-        return Ok(Step::Absent("cargo-semver-checks is not installed: cargo install cargo-semver-checks --locked".into()));
+    if let Some(step) = absent("cargo-semver-checks", "cargo install cargo-semver-checks --locked") {
+        return Ok(step);
     }
     cargo(&["semver-checks", "--workspace", "--baseline-rev", last], &[])
 }
 
 /// Writes the components of the program, with versions, licenses and checksums, in the format CycloneDX (an SBOM).
 fn components(folder: &Path) -> Result<Step, Error> {
-    if Command::new("cargo-cyclonedx").arg("--version").output().is_err() {
-        return Ok(Step::Absent("cargo-cyclonedx is not installed: cargo install cargo-cyclonedx --locked".into()));
+    if let Some(step) = absent("cargo-cyclonedx", "cargo install cargo-cyclonedx --locked") {
+        return Ok(step);
     }
     let manifest = ["--manifest-path", "etw/Cargo.toml", "--format", "json", "--spec-version", "1.5"];
     let step = cargo(&[&["cyclonedx"], manifest.as_slice(), &["--override-filename", SBOM]].concat(), &[])?;

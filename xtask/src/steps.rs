@@ -23,6 +23,25 @@ pub struct Unpassed<'a> {
     pub skipped: Vec<&'a str>,
 }
 
+/// Keeps the steps whose name contains a text; all without one. The error states all names, also those of `others`.
+pub fn choose(steps: &mut Vec<(String, Run)>, others: &mut Vec<(String, Run)>, only: Option<&str>) -> Result<(), String> {
+    let Some(only) = only else { return Ok(()) };
+    let names: Vec<_> = steps.iter().chain(&*others).map(|(name, _)| name.clone()).collect();
+    for list in [steps, others] {
+        list.retain(|(name, _)| name.contains(only));
+    }
+    match names.iter().any(|name| name.contains(only)) {
+        true => Ok(()),
+        false => Err(format!("no step matches `{only}`; the steps are {}", names.join(", "))),
+    }
+}
+
+/// A step without its program, if it is not installed; `install` is the command that installs it.
+pub fn absent(program: &str, install: &str) -> Option<Step> {
+    let present = Command::new(program).arg("--version").output().is_ok();
+    (!present).then(|| Step::Absent(format!("{program} is not installed: {install}")))
+}
+
 /// Runs steps in order, and reports each.
 pub fn in_turn(steps: &[(String, Run)]) -> Unpassed<'_> {
     let required = std::env::var("ETW_LAYOUTS_REQUIRED").is_ok_and(|names| names.split_whitespace().any(|name| name == "tools"));

@@ -31,7 +31,7 @@ pub fn read<S: Source>(dump: &MemoryDump<S>, file: Option<&Path>, symbol_path: O
         };
         return Ok(SymbolFile { path: path.to_owned(), globals: table.globals, note });
     }
-    // For memory without the headers of a dump, symbols are only those that the caller names.
+    // For memory without the headers of a dump, only symbols that the caller names are used.
     let is_dump = dump.header().kind != DUMP_TYPE(0);
     let variable = env::var("_NT_SYMBOL_PATH").ok().filter(|_| is_dump);
     let (text, is_asked) = match (symbol_path, variable) {

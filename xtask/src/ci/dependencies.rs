@@ -1,8 +1,7 @@
 //! Dependencies: licenses, duplicates and sources by `deny.toml`, and known vulnerabilities.
 
 use crate::Error;
-use crate::steps::{Run, Step, command};
-use std::process::Command;
+use crate::steps::{Run, Step, absent, command};
 
 pub fn steps() -> Vec<(String, Run)> {
     let step = |name: &str, run: fn() -> Result<Step, Error>| (name.to_owned(), Box::new(run) as Run);
@@ -29,6 +28,5 @@ fn advisories() -> Result<Step, Error> {
 }
 
 fn missing() -> Option<Step> {
-    let present = Command::new("cargo-deny").arg("--version").output().is_ok();
-    (!present).then(|| Step::Absent("cargo-deny is not installed: cargo install cargo-deny --locked".into()))
+    absent("cargo-deny", "cargo install cargo-deny --locked")
 }

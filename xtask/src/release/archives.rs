@@ -1,9 +1,8 @@
 //! Programs and Python wheels for each host.
 
-use crate::steps::{Run, Step, cargo, command, rustup};
+use crate::steps::{Run, Step, absent, cargo, command, rustup};
 use crate::{Error, workspace};
 use std::path::Path;
-use std::process::Command;
 use std::{env, fs};
 
 /// A host of a release, and what its archives are compiled for.
@@ -83,8 +82,8 @@ fn missing(host: &Host, target: &str, program: &str) -> Option<Step> {
     if host.needs_sdk && env::var_os("SDKROOT").is_none() {
         return Some(Step::Skipped("SDKROOT is not set; it is the folder of an SDK of macOS".into()));
     }
-    if Command::new(program).arg("--version").output().is_err() {
-        return Some(Step::Absent(format!("{program} is not installed: pip install cargo-zigbuild ziglang maturin")));
+    if let Some(step) = absent(program, "pip install cargo-zigbuild ziglang maturin") {
+        return Some(step);
     }
     let is_installed = rustup(&["target", "list", "--installed"]).iter().any(|line| line == target);
     (!is_installed).then(|| Step::Absent(format!("not installed: rustup target add {target}")))
