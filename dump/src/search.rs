@@ -3,10 +3,9 @@
 use crate::dump::Dump;
 use crate::pages::PAGE;
 use crate::session::{Buffer, DumpSession};
-use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, Events};
-use etw_layouts_memory::{Address, MAX_BUFFER_SIZE};
+use etw_layouts_memory::Address;
 use std::collections::BTreeMap;
 
 /// A trace buffer in a dump's memory.
@@ -24,17 +23,8 @@ pub struct TraceBuffer<'a> {
     pub events: usize,
 }
 
-/// Unit of buffer sizes.
-const KIB: u32 = 0x400;
-
-/// Upper bound for the number of sessions in every version.
-const LOGGERS: u16 = 256;
-
 /// Limit of the bytes walked, as a multiple of the size of memory. It applies only if many pages resemble buffers.
 const WALKS: u64 = 16;
-
-/// Upper bound for the values of ETW_BUFFER_STATE in every version.
-const STATES: u32 = 7;
 
 impl Dump<'_> {
     /// Searches memory for trace buffers, in address order: pages that begin with a consistent header, followed by complete
@@ -95,15 +85,7 @@ impl Dump<'_> {
 /// The buffer at the start of the bytes, without its events, if its header is plausible.
 fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Option<TraceBuffer<'a>> {
     let header = BufferHeader::read(producer.generation(), bytes)?;
-    let processor = u32::from(header.context) < producer.most_processors();
-    let kind = header.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && header.state < STATES;
-    let size = header.size >= KIB && header.size.is_multiple_of(KIB) && header.size <= MAX_BUFFER_SIZE;
-    // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size after an event did not fit.
-    let end = if header.saved_offset > 0 { header.saved_offset } else { header.current_offset.max(header.offset) };
-    let ends = (BUFFER_HEADER as u32 + 1..=header.size).contains(&end) && header.saved_offset <= header.size;
-    if !(!header.is_compressed() && processor && kind && size && ends && header.logger > 0 && header.logger < LOGGERS) {
-        return None;
-    }
+    let end = header.end_in_memory(producer)?;
     Some(TraceBuffer {
         address,
         header,

@@ -190,7 +190,7 @@ impl<'a> Buffer<'a> {
 }
 
 /// Whether all bytes are the fill of unused space. Without branches in a block, the compiler compares several bytes at once.
-fn is_fill(bytes: &[u8]) -> bool {
+pub(crate) fn is_fill(bytes: &[u8]) -> bool {
     let is_fill = |block: &[u8]| block.iter().fold(0xFF, |all, byte| all & byte) == 0xFF;
     bytes.chunks(256).all(is_fill)
 }

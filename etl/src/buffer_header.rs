@@ -1,5 +1,6 @@
 //! The header of a trace buffer.
 
+use crate::producer::Producer;
 use crate::wire::{
     BUFFER_HEADER, BufferHeader51, BufferHeader52, BufferHeader60, BufferHeader61, ETW_BUFFER_FLAG, ETW_BUFFER_STATE,
     ETW_BUFFER_TYPE, Generation, quad, view,
@@ -200,6 +201,19 @@ impl BufferHeader {
         fits && saved && state && ty && self.flags.0 & !FLAGS == 0 && (BUFFER_HEADER as u32..=end).contains(&self.offset)
     }
 
+    /// The end of the events, in bytes from the start of the buffer, of a buffer in memory, which a session may still write to. `None` if no
+    /// buffer of the producer can have this header in memory; compressed buffers are not recognized.
+    pub fn end_in_memory(&self, producer: &Producer) -> Option<u32> {
+        let processor = u32::from(self.context) < producer.most_processors();
+        let kind = self.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && self.state < STATES;
+        let size = self.size >= KIB && self.size.is_multiple_of(KIB) && self.size <= LARGEST;
+        // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size after an event did not fit.
+        let end = if self.saved_offset > 0 { self.saved_offset } else { self.current_offset.max(self.offset) };
+        let ends = (BUFFER_HEADER as u32 + 1..=self.size).contains(&end) && self.saved_offset <= self.size;
+        let logger = self.logger > 0 && self.logger < LOGGERS;
+        (!self.is_compressed() && processor && kind && size && ends && logger).then_some(end)
+    }
+
     /// Whether a compressed stream follows the header.
     pub fn is_compressed(&self) -> bool {
         self.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED)
@@ -220,6 +234,12 @@ pub(crate) const FLUSH: u32 = 3;
 
 /// The number of buffer states: EtwBufferStateMaximum.
 pub(crate) const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;
+
+/// Unit of the buffer sizes of sessions.
+const KIB: u32 = 0x400;
+
+/// Upper bound for the number of sessions in every version.
+const LOGGERS: u16 = 256;
 
 /// The bits of a processor index.
 pub(crate) const PROCESSOR_INDEX: u16 = 0x07FF;

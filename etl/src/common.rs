@@ -42,7 +42,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    fn new(log: &LogFile) -> Self {
+    pub fn new(log: &LogFile) -> Self {
         let end = Some(log.end_time).filter(|end| *end >= log.start_time && *end > 0);
         Self { clock: log.to_clock(), start: log.start_time, end: end.unwrap_or(i64::MAX) }
     }
@@ -140,13 +140,15 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     if pointer_size != log_file.pointer_size {
         wrong.push(DiagnosticKind::PointerSize { stated: pointer_size, assumed: log_file.pointer_size });
     }
-    if !log_file.has_clock() {
+    if !log_file.states_times() {
+        wrong.push(DiagnosticKind::NoTimes);
+    } else if !log_file.has_clock() {
         wrong.push(DiagnosticKind::Clock(log_file.clock));
     }
     if log_file.start_time < log_file.boot_time {
         wrong.push(DiagnosticKind::StartTime(log_file.start_time));
     }
-    if !log_file.has_clock_rate() {
+    if log_file.states_times() && !log_file.has_clock_rate() {
         wrong.push(DiagnosticKind::ClockRate);
     }
     if let Some(rate) = log_file.to_clock().rate().filter(|rate| *rate > FASTEST) {

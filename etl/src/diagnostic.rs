@@ -123,6 +123,8 @@ pub enum DiagnosticKind {
     },
     /// The log file header states this unknown clock. The performance counter is assumed.
     Clock(u32),
+    /// The log file header was made for buffers whose own log file header is missing. It states no clock, so events have no times.
+    NoTimes,
     /// The log file header does not state the rate of its clock. 10 MHz is assumed.
     ClockRate,
     /// The log file header states a rate of its clock, in Hz, that no clock has. It is used.
@@ -258,6 +260,7 @@ impl DiagnosticKind {
             Self::LogFileCompression { .. } => "log-file-compression",
             Self::PointerSize { .. } => "pointer-size",
             Self::Clock(_) => "clock",
+            Self::NoTimes => "no-times",
             Self::ClockRate | Self::ImplausibleRate(_) => "clock-rate",
             Self::ClockStamp { .. } => "clock-stamp",
             Self::Offset(_) => "valid-end",
@@ -353,6 +356,9 @@ impl fmt::Display for DiagnosticKind {
             Self::ImplausibleRate(rate) => {
                 write!(f, "implausible clock rate in the log file header: {rate} Hz; times can be wrong")
             }
+            Self::NoTimes => f.write_str(
+                "the original log file header is missing: clock and Windows version are unknown, events have no times",
+            ),
             Self::ClockRate => f.write_str("no clock rate in the log file header; assuming 10 MHz, times can be wrong"),
             Self::ClockStamp { clock, stamp } => write!(
                 f,

@@ -20,6 +20,7 @@
 mod buffer;
 mod buffer_header;
 mod buffers;
+pub mod carve;
 pub mod check;
 mod clock;
 pub mod codes;

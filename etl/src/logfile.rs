@@ -325,6 +325,18 @@ impl LogFile {
         }
     }
 
+    /// Whether the header states any property of its clock. Otherwise the file was made of buffers whose log file header is missing
+    /// ([`carve`](crate::carve)), and its events have no times.
+    #[inline]
+    pub fn states_times(&self) -> bool {
+        self.has_clock() || self.start_time != 0 || self.perf_frequency != 0 || self.cpu_mhz != 0
+    }
+
+    /// A header for files whose clock and times are unknown: [`states_times`](Self::states_times) is false.
+    pub fn without_times(producer: &Producer) -> Self {
+        Self { clock: 0, perf_frequency: 0, timer_resolution: 0, ..Self::new(producer) }
+    }
+
     /// Whether the first time stamp is plausible for the clock. With the system time clock, it equals the start time. The other two clocks
     /// count from boot: their time stamp is implausible if it is 0, or if it fits only the rate of the other clock.
     pub fn has_stamp_of_clock(&self) -> bool {

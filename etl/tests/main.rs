@@ -1,6 +1,7 @@
 //! Tests with trace files: real files from the folder `ETW_LAYOUTS_ETL`, files of our writer, and damaged files.
 
 mod buffers;
+mod carve;
 mod consumer;
 mod damage;
 mod decoded;

@@ -72,10 +72,10 @@ impl<'t> Event<'t> {
         self.record.extent.at(&self.record.buffer.bytes, self.record.offset).unwrap_or_else(|| self.record.extent.empty())
     }
 
-    /// System time; `None` if the event has no time stamp.
+    /// System time; `None` if the event has no time stamp, or its file states no clock.
     #[must_use]
     pub fn time(&self) -> Option<FileTime> {
-        self.header().time_stamp()?;
+        self.header().time_stamp().filter(|_| self.file().log_file().states_times())?;
         Some(self.trace.time(self.record.buffer.file as usize, self.record.tick))
     }
 

@@ -2,7 +2,7 @@
 
 use super::input::stem;
 use super::{Content, DumpDiagnostic, Files, diagnostics};
-use crate::input::Input;
+use crate::input::{Input, plain};
 use crate::object::object;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
@@ -71,10 +71,4 @@ fn write(session: &DumpSession<'_>, path: &Path) -> Result<SaveSummary, String> 
     let saved = session.save(new.file()).map_err(|error| error.to_string())?;
     new.finish()?;
     Ok(saved)
-}
-
-/// A portable file name: ASCII letters and digits, `-`, `_` and `.`, with a length that every file system accepts.
-fn plain(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
-    name.chars().map(plain).take(100).collect()
 }

@@ -46,6 +46,8 @@ pub struct Info<'a> {
     mode_names: String,
     clock: u32,
     clock_name: Option<&'static str>,
+    /// Whether the file states no clock, so that events have no times: `etw etl carve` wrote it without the log file header.
+    has_no_times: bool,
     perf_frequency: i64,
     cpu_mhz: u32,
     boot_time: Option<i64>,
@@ -132,6 +134,7 @@ impl<'a> Info<'a> {
             mode_names: if log.mode == 0 { String::new() } else { format!("{:?}", LOG_FILE_MODE(log.mode)) },
             clock: log.clock,
             clock_name: ClockType::from_value(log.clock).map(ClockType::name),
+            has_no_times: !log.states_times(),
             perf_frequency: log.perf_frequency,
             cpu_mhz: log.cpu_mhz,
             boot_time: stated(log.boot_time),
@@ -162,6 +165,7 @@ impl Display for Info<'_> {
             (Some(name), 1) => writeln!(f, "  clock          {name}, {} Hz", self.perf_frequency)?,
             (Some(name), 3) => writeln!(f, "  clock          {name}, {} MHz", self.cpu_mhz)?,
             (Some(name), _) => writeln!(f, "  clock          {name}")?,
+            (None, 0) if self.has_no_times => writeln!(f, "  clock          unknown: events have no times")?,
             (None, clock) => writeln!(f, "  clock          unknown type {clock}; read as performance counter")?,
         }
         for (what, time, without) in [

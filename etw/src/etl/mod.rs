@@ -2,6 +2,7 @@
 //!
 //! `info` and `check` read files as streams, with two buffers in memory. The other commands read them as traces, in slices: twice, and by position.
 
+mod carve;
 mod check;
 mod comparable;
 mod compare;
@@ -41,6 +42,7 @@ pub enum Command {
     Top(Box<top::Args>),
     Compare(Box<compare::Args>),
     Save(Box<save::Args>),
+    Carve(carve::Args),
     Pcap(Box<pcap::Args>),
     Processes(processes::Args),
     Timeline(Box<timeline::Args>),
@@ -91,6 +93,7 @@ pub fn run(command: &Command, out: Option<&mut Output>) -> Result<Outcome, Error
         Command::Pcap(args) => {
             on_files(&args.files, out, |out| args.wanted.load(out), |inputs, out| pcap::run(args, inputs, out))
         }
+        Command::Carve(args) => carve::run(args, out),
         Command::Processes(args) => {
             on_files(&args.files, out, |out| args.schemas.load(out), |inputs, out| processes::run(args, inputs, out))
         }

@@ -232,6 +232,12 @@ impl Read for Bytes {
     }
 }
 
+/// A portable file name: ASCII letters and digits, `-`, `_` and `.`, with a length that every file system accepts.
+pub fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    name.chars().map(plain).take(100).collect()
+}
+
 fn unreadable(error: io::Error) -> Stop {
     Stop::Input(reason(&error))
 }
