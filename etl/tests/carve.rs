@@ -1,9 +1,8 @@
 //! Buffers found in other bytes.
 
 use etw_layouts_etl::carve::{Completeness, Found, Session, find, sessions};
-use etw_layouts_etl::wire::Generation;
-use etw_layouts_etl::{ClockType, Scratch, Trace};
-use std::collections::BTreeMap;
+use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
+use etw_layouts_etl::{BufferHeader, ClockType, Scratch, Trace, xpress};
 use std::fs;
 use std::io::{self, Read};
 use test_support::installed;
@@ -26,85 +25,110 @@ fn written(session: &Session, image: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The events of each buffer with its end in the file.
-fn events(bytes: &[u8]) -> Vec<Vec<(u32, Vec<u8>)>> {
+/// An event: its offset in the buffer, its bytes, and whether it has a time stamp.
+type Event = (usize, Vec<u8>, bool);
+
+/// The header of each buffer of a file, and its events.
+fn buffers(bytes: &[u8]) -> Vec<(BufferHeader, Vec<Event>)> {
     let trace = Trace::from_bytes(bytes).unwrap();
     let mut scratch = Scratch::default();
     let buffers = trace.buffers().filter_map(Result::ok);
-    let events = buffers.map(|buffer| {
+    let buffers = buffers.map(|buffer| {
         let decoded = buffer.decode(&mut scratch);
-        decoded.events().flatten().map(|event| (event.offset(), event.bytes().to_vec())).collect()
+        let events = decoded.events().flatten();
+        let events = events.map(|event| (event.offset() as usize, event.bytes().to_vec(), event.time_stamp().is_some()));
+        (*buffer.header(), events.collect())
     });
-    events.collect()
+    buffers.collect()
 }
 
-/// Places the buffers of a file at random offsets of random bytes, some cut, some twice, and compares what is found with what is left.
-fn shredded(name: &str, bytes: &[u8], random: &mut fastrand::Rng, with_header: bool) {
+/// A buffer in an image.
+struct Placed {
+    header: BufferHeader,
+    events: Vec<Event>,
+    /// Number of its bytes in the image, if others follow.
+    cut: Option<usize>,
+    /// Number of its decompressed bytes in the image.
+    decompressed: usize,
+}
+
+impl Placed {
+    /// The least and greatest number of events that can be found, of which all bytes are in the image. The last one is in doubt if the bytes
+    /// that follow the cut could begin within it; so are events without a time stamp at the end.
+    fn whole(&self) -> (usize, usize) {
+        let whole = self.events.iter().take_while(|(at, event, _)| at + event.len() <= self.decompressed).count();
+        if self.cut.is_none() {
+            return (whole, whole);
+        }
+        let timed = whole - self.events[..whole].iter().rev().take_while(|(_, _, has_time)| !has_time).count();
+        let is_doubtful = |(at, event, _): &Event| self.header.is_compressed() || at / 512 != (at + event.len() - 1) / 512;
+        (timed - usize::from(timed > 0 && is_doubtful(&self.events[timed - 1])), whole)
+    }
+
+    /// Whether the events are those of this buffer that are left.
+    fn is_found_as(&self, found: &[Event]) -> bool {
+        let (least, whole) = self.whole();
+        let is_same = |count: usize| found[..count].iter().zip(&self.events).all(|(one, other)| one == other);
+        // Without unused space, other bytes within the last event are not noticed.
+        let is_hidden = found.len() == self.events.len() && !self.header.is_compressed() && self.header.offset.next_multiple_of(8) >= self.header.size;
+        (least..=whole).contains(&found.len()) && is_same(found.len()) || is_hidden && is_same(whole)
+    }
+}
+
+/// Places the buffers of a file at random offsets of random bytes, some cut, some twice.
+fn shred(bytes: &[u8], random: &mut fastrand::Rng, with_header: bool) -> (Vec<u8>, Vec<Placed>) {
     let trace = Trace::from_bytes(bytes).unwrap();
     let mut image: Vec<u8> = Vec::new();
-    let noise = |image: &mut Vec<u8>, random: &mut fastrand::Rng, most: usize| {
-        let length = image.len().next_multiple_of(512) + 512 * random.usize(0..most) - image.len();
+    let noise = |image: &mut Vec<u8>, random: &mut fastrand::Rng, least: usize, most: usize| {
+        let length = image.len().next_multiple_of(512) + 512 * random.usize(least..most) - image.len();
         image.extend(std::iter::repeat_with(|| random.u8(..)).take(length));
     };
-    // For each buffer: its events, those that a cut leaves, and whether it is cut.
-    let mut expected = Vec::new();
-    for (buffer, events) in trace.buffers().map(Result::unwrap).zip(events(bytes)) {
-        if buffer.index() == 0 && !with_header {
+    let mut placed = Vec::new();
+    for (buffer, (header, events)) in trace.buffers().map(Result::unwrap).zip(buffers(bytes)) {
+        let is_first = buffer.index() == 0;
+        if is_first && !with_header {
             continue;
         }
-        noise(&mut image, random, 5);
-        let is_compressed = buffer.header().is_compressed() && buffer.index() > 0;
-        let sectors = buffer.bytes().len().div_ceil(512);
-        let is_cut = buffer.index() > 0 && random.u8(..4) == 0 && sectors > 1;
-        let keep = if is_cut { 512 * random.usize(1..sectors) } else { buffer.bytes().len() };
-        expected.push((buffer.index(), events, keep, is_cut, is_compressed));
+        noise(&mut image, random, 0, 5);
+        let stored = buffer.bytes();
+        let sectors = stored.len().div_ceil(512);
+        let cut = (!is_first && random.u8(..4) == 0 && sectors > 1).then(|| 512 * random.usize(1..sectors));
+        let kept = &stored[..cut.unwrap_or(stored.len())];
+        let decompressed = match header.is_compressed() && cut.is_some() {
+            true => BUFFER_HEADER + xpress::decompress(&kept[BUFFER_HEADER..], &mut vec![0; header.offset as usize]).unwrap_or_else(|error| error.output),
+            false if header.is_compressed() => header.offset as usize,
+            false => kept.len(),
+        };
+        placed.push(Placed { header, events, cut, decompressed });
         for _ in 0..1 + usize::from(random.u8(..8) == 0) {
-            image.extend(&buffer.bytes()[..keep]);
-            noise(&mut image, random, 3);
-            // Foreign bytes follow a cut directly.
-            if is_cut {
-                image.extend(std::iter::repeat_with(|| random.u8(..)).take(512));
-            }
+            image.extend(kept);
+            // Other bytes follow a cut directly.
+            noise(&mut image, random, usize::from(cut.is_some()), 4);
         }
     }
-    let log_size = trace.log_file().buffer_size;
+    (image, placed)
+}
+
+/// Compares the buffers that are found in an image of a file's buffers with those.
+fn shredded(name: &str, bytes: &[u8], random: &mut fastrand::Rng, with_header: bool) {
+    let (image, mut placed) = shred(bytes, random, with_header);
+    placed.retain(|placed| placed.whole().0 > 0 || placed.cut.is_some());
     let found = carved(&image, 512);
-    if expected.iter().all(|(_, events, ..)| events.is_empty()) {
+    if placed.iter().all(|placed| placed.whole().0 == 0) {
         return;
     }
     assert_eq!(found.len(), 1, "{name}: one session");
-    assert_eq!(found[0].log_file.is_some(), with_header, "{name}");
     let file = written(&found[0], &image);
     assert_eq!(Trace::from_bytes(&file[..]).unwrap().log_file().states_times(), with_header, "{name}");
-    let mut rest: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
-    for (index, all) in self::events(&file).into_iter().enumerate() {
-        if index > 0 || with_header {
-            all.into_iter().for_each(|(_, event)| *rest.entry(event).or_default() += 1);
-        }
+    for (number, (header, events)) in buffers(&file).into_iter().enumerate().skip(usize::from(!with_header)) {
+        let key = |header: &BufferHeader| (header.time_stamp, header.sequence, header.context);
+        let is_found = |placed: &Placed| key(&placed.header) == key(&header) && placed.is_found_as(&events);
+        let place = placed.iter().position(is_found);
+        let place = place.unwrap_or_else(|| panic!("{name}: buffer {number} with {} events is none of the file {:?} {:?}", events.len(), events.iter().map(|e| (e.0, e.1.len(), e.2)).collect::<Vec<_>>(), placed.iter().filter(|p| key(&p.header) == key(&header)).map(|p| (p.header, p.cut, p.decompressed, p.whole(), p.events.iter().map(|e| (e.0, e.1.len(), e.2)).collect::<Vec<_>>())).collect::<Vec<_>>()));
+        placed.remove(place);
     }
-    let mut take =
-        |(_, event): &(u32, Vec<u8>)| rest.get_mut(event).filter(|count| **count > 0).map(|count| *count -= 1).is_some();
-    for (index, events, keep, is_cut, is_compressed) in &expected {
-        let taken = events.iter().map(&mut take).collect::<Vec<_>>();
-        let count = taken.iter().take_while(|taken| **taken).count();
-        if !is_cut {
-            assert_eq!(count, events.len(), "{name}: buffer {index}");
-            continue;
-        }
-        // All whole events, but for the last if it crosses a boundary of 512 bytes.
-        let whole = events.iter().take_while(|(at, event)| *at as usize + event.len() <= *keep).count();
-        let is_doubtful = |(at, event): &(u32, Vec<u8>)| *at / 512 != (*at + event.len() as u32 - 1) / 512;
-        let least = whole - usize::from(whole > 0 && is_doubtful(&events[whole - 1]));
-        if !is_compressed {
-            assert!((least..=whole).contains(&count), "{name}: buffer {index}: {count}, not {least} to {whole}");
-        }
-        assert!(taken[count..].iter().all(|taken| !taken) || !is_compressed, "{name}: buffer {index}");
-    }
-    // A cut within an event that ends with its buffer cannot be recognized.
-    let is_hidden = |events: &[(u32, Vec<u8>)]| events.last().is_some_and(|(at, event)| *at + event.len() as u32 + 8 > log_size);
-    let hidden = expected.iter().filter(|(_, events, _, is_cut, _)| *is_cut && is_hidden(events)).count();
-    rest.retain(|_, count| *count > 0);
-    assert!(rest.len() <= hidden, "{name}: {} events that the file does not have", rest.len());
+    placed.retain(|placed| placed.whole().0 > 0);
+    assert_eq!(placed.len(), 0, "{name}: buffer with {} events not found {:?} {:?}", placed[0].events.len(), placed.iter().map(|p| (p.header, p.cut, p.decompressed, p.whole(), p.events.iter().map(|e| (e.0, e.1.len(), e.2)).collect::<Vec<_>>())).collect::<Vec<_>>(), found[0].buffers.iter().map(|e| (e.found.offset, e.found.generation, e.found.events, e.found.completeness, e.copy, e.found.header.time_stamp)).collect::<Vec<_>>());
 }
 
 /// All whole events of made traces are found again, with and without their log file header, and no others.

@@ -6,6 +6,8 @@
 //!
 //! Memory use: about 200 bytes for each buffer that was found, and up to 40 MiB for the bytes being searched.
 
+mod content;
+mod evidence;
 mod examine;
 mod find;
 mod session;

@@ -1,6 +1,7 @@
 //! Writes the buffers of a session as a trace file.
 
-use super::examine::{Completeness, decompress};
+use super::content::Content;
+use super::examine::Completeness;
 use super::session::{Entry, Session};
 use crate::buffer_header::{BufferHeader, FLUSH};
 use crate::header::EventHeader;
@@ -54,7 +55,7 @@ impl Session {
             return (stored.len() == found.header.size as usize).then_some(stored);
         }
         let mut bytes = match found.format {
-            Some(_) => decompress(&stored, found.header.offset)?.0?,
+            Some(_) => Content::new(&stored, found.header.offset, true, 0, 1)?.into_plain(),
             None => stored,
         };
         bytes.truncate(found.end as usize);

@@ -1,0 +1,104 @@
+//! The bytes of a buffer that was found, decompressed as far as possible, and where other bytes can begin in them.
+
+use crate::compression::{Error, Format};
+use crate::wire::BUFFER_HEADER;
+use std::borrow::Cow;
+
+/// The contents of a buffer.
+pub(super) struct Content<'a> {
+    stored: &'a [u8],
+    plain: Cow<'a, [u8]>,
+    format: Option<Format>,
+    valid_end: usize,
+    /// Whether the contents extend to the valid end.
+    is_complete: bool,
+    /// Offset of the buffer after a multiple of `step`.
+    shift: usize,
+    step: usize,
+}
+
+impl<'a> Content<'a> {
+    /// `stored` are the bytes of the buffer in the source, `valid_end` is what the header states. `None` if nothing can be decompressed.
+    pub fn new(stored: &'a [u8], valid_end: u32, is_compressed: bool, shift: usize, step: usize) -> Option<Self> {
+        let valid_end = valid_end as usize;
+        if !is_compressed {
+            let plain = &stored[..stored.len().min(valid_end)];
+            let is_complete = plain.len() == valid_end;
+            return Some(Self { stored, plain: plain.into(), format: None, valid_end, is_complete, shift, step });
+        }
+        let (plain, format, is_complete) = decompress(stored, valid_end)?;
+        Some(Self { stored, plain: plain.into(), format: Some(format), valid_end, is_complete, shift, step })
+    }
+
+    /// The decompressed buffer, with its header, up to the valid end or the first error.
+    pub fn plain(&self) -> &[u8] {
+        &self.plain
+    }
+
+    pub fn into_plain(self) -> Vec<u8> {
+        self.plain.into_owned()
+    }
+
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The valid end that the header states.
+    pub fn valid_end(&self) -> usize {
+        self.valid_end
+    }
+
+    /// Whether the contents extend to the valid end.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// The bytes after the valid end; none if the buffer is compressed.
+    pub fn rest(&self) -> &[u8] {
+        if self.format.is_some() { &[] } else { self.stored.get(self.plain.len().next_multiple_of(8)..).unwrap_or(&[]) }
+    }
+
+    /// The last offset in the decompressed buffer, up to `limit`, at which other bytes can begin. It is 0 at least.
+    pub fn boundary(&self, limit: usize) -> usize {
+        if self.format.is_none() {
+            return limit.saturating_sub((self.shift + limit) % self.step);
+        }
+        let mut output = vec![0; self.plain.len()];
+        // The decompressed length up to a multiple of `step` in the source. It never decreases.
+        let mut decompressed = |steps: usize| {
+            let stored = &self.stored[..(steps * self.step).saturating_sub(self.shift).min(self.stored.len())];
+            stored.get(BUFFER_HEADER..).map_or(0, |stream| BUFFER_HEADER + output_of(stream, &mut output))
+        };
+        let (mut low, mut high) = (0, (self.shift + self.stored.len()).div_ceil(self.step) + 1);
+        // The first multiple beyond `limit`.
+        while low < high {
+            let middle = low.midpoint(high);
+            if decompressed(middle) > limit { high = middle } else { low = middle + 1 }
+        }
+        low.checked_sub(1).map_or(0, decompressed)
+    }
+}
+
+/// The decompressed buffer, its format, and whether it is complete: otherwise the stream has an error, and the format is a guess.
+fn decompress(stored: &[u8], end: usize) -> Option<(Vec<u8>, Format, bool)> {
+    let (head, stream) = stored.split_at_checked(BUFFER_HEADER)?;
+    let mut plain = vec![0; end];
+    plain[..BUFFER_HEADER].copy_from_slice(head);
+    let output = &mut plain[BUFFER_HEADER..];
+    let formats = [Format::Xpress, Format::Lznt1, Format::XpressHuffman];
+    if let Some(format) = formats.into_iter().find(|format| format.decompress(stream, output) == Ok(output.len())) {
+        return Some((plain, format, true));
+    }
+    let present = output_of(stream, output);
+    plain.truncate(BUFFER_HEADER + present);
+    Some((plain, Format::Xpress, false))
+}
+
+/// The number of bytes that the start of an XPRESS stream decompresses to.
+fn output_of(stream: &[u8], output: &mut [u8]) -> usize {
+    match Format::Xpress.decompress(stream, output) {
+        Ok(present) => present,
+        Err(Error::Xpress(error)) => error.output.min(output.len()),
+        Err(Error::Other { output, .. }) => output,
+    }
+}
