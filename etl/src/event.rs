@@ -74,8 +74,7 @@ impl<'a> Event<'a> {
     /// Time stamp by the clock of the session; `None` if the event has no time, or its layout is unknown.
     #[inline]
     pub fn time_stamp(&self) -> Option<i64> {
-        let Some(at) = self.header_type.time_at() else { return unusual_time(self.header_type, self.bytes) };
-        self.bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
+        time_stamp(self.header_type, self.bytes)
     }
 
     /// The thread that the event describes, or that wrote it.
@@ -320,7 +319,14 @@ impl Extent {
     }
 }
 
-/// The time of an unusual event. Takes bytes instead of an event, so that the event can stay in registers.
+/// The time stamp in the header at the start of the bytes. Takes bytes instead of an event, so that the event can stay in registers.
+#[inline]
+pub(crate) fn time_stamp(header_type: HeaderType, bytes: &[u8]) -> Option<i64> {
+    let Some(at) = header_type.time_at() else { return unusual_time(header_type, bytes) };
+    bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
+}
+
+/// The time of an unusual event. Takes bytes for the same reason.
 #[cold]
 fn unusual_time(header_type: HeaderType, bytes: &[u8]) -> Option<i64> {
     match header_type {

@@ -69,8 +69,14 @@ impl Placed {
     fn is_found_as(&self, found: &[Event]) -> bool {
         let (least, whole) = self.whole();
         let is_same = |count: usize| found[..count].iter().zip(&self.events).all(|(one, other)| one == other);
-        // Without unused space, other bytes within the last event are not noticed.
-        let is_hidden = found.len() == self.events.len() && !self.header.is_compressed() && self.header.offset.next_multiple_of(8) >= self.header.size;
+        // Without unused space, other bytes within the last event are not noticed; nor are few at the end of a stream that, by chance,
+        // decompress to as many bytes.
+        let header = &self.header;
+        let is_end = match header.is_compressed() {
+            true => self.cut.is_some_and(|cut| cut + 16 > header.size as usize),
+            false => header.offset.next_multiple_of(8) >= header.size,
+        };
+        let is_hidden = found.len() == self.events.len() && is_end;
         (least..=whole).contains(&found.len()) && is_same(found.len()) || is_hidden && is_same(whole)
     }
 }
@@ -117,18 +123,26 @@ fn shredded(name: &str, bytes: &[u8], random: &mut fastrand::Rng, with_header: b
     if placed.iter().all(|placed| placed.whole().0 == 0) {
         return;
     }
-    assert_eq!(found.len(), 1, "{name}: one session");
-    let file = written(&found[0], &image);
-    assert_eq!(Trace::from_bytes(&file[..]).unwrap().log_file().states_times(), with_header, "{name}");
-    for (number, (header, events)) in buffers(&file).into_iter().enumerate().skip(usize::from(!with_header)) {
+    // Without the log file header, some buffers before 6.0 cannot be distinguished from later ones.
+    let is_old = Trace::from_bytes(bytes).unwrap().log_file().generation() < Generation::V6_0;
+    assert!(found.len() == 1 || is_old && !with_header, "{name}: one session");
+    let files: Vec<_> = found.iter().map(|session| written(session, &image)).collect();
+    let states_times = |file: &Vec<u8>| Trace::from_bytes(&file[..]).unwrap().log_file().states_times();
+    assert!(files.iter().all(|file| states_times(file) == with_header), "{name}");
+    let buffers = files.iter().flat_map(|file| buffers(file).into_iter().enumerate().skip(usize::from(!with_header)));
+    for (number, (header, events)) in buffers {
         let key = |header: &BufferHeader| (header.time_stamp, header.sequence, header.context);
         let is_found = |placed: &Placed| key(&placed.header) == key(&header) && placed.is_found_as(&events);
         let place = placed.iter().position(is_found);
-        let place = place.unwrap_or_else(|| panic!("{name}: buffer {number} with {} events is none of the file {:?} {:?}", events.len(), events.iter().map(|e| (e.0, e.1.len(), e.2)).collect::<Vec<_>>(), placed.iter().filter(|p| key(&p.header) == key(&header)).map(|p| (p.header, p.cut, p.decompressed, p.whole(), p.events.iter().map(|e| (e.0, e.1.len(), e.2)).collect::<Vec<_>>())).collect::<Vec<_>>()));
+        let place = place.unwrap_or_else(|| {
+            let whole: Vec<_> = placed.iter().filter(|placed| key(&placed.header) == key(&header)).map(Placed::whole).collect();
+            panic!("{name}: buffer {number} has {} events, which are not those of a buffer placed there, with {whole:?}", events.len())
+        });
         placed.remove(place);
     }
     placed.retain(|placed| placed.whole().0 > 0);
-    assert_eq!(placed.len(), 0, "{name}: buffer with {} events not found {:?} {:?}", placed[0].events.len(), placed.iter().map(|p| (p.header, p.cut, p.decompressed, p.whole(), p.events.iter().map(|e| (e.0, e.1.len(), e.2)).collect::<Vec<_>>())).collect::<Vec<_>>(), found[0].buffers.iter().map(|e| (e.found.offset, e.found.generation, e.found.events, e.found.completeness, e.copy, e.found.header.time_stamp)).collect::<Vec<_>>());
+    let missing: Vec<_> = placed.iter().map(|placed| (placed.header, placed.cut, placed.whole())).collect();
+    assert!(missing.is_empty(), "{name}: not found: {missing:?}");
 }
 
 /// All whole events of made traces are found again, with and without their log file header, and no others.
@@ -139,10 +153,8 @@ fn shredded_traces() {
         for compressed in [false, true] {
             let known = |header_type: etw_layouts_etl::HeaderType| header_type.is_known();
             let Some(file) = fixture_of(producer, ClockType::PerfCounter, compressed, 40, &known) else { continue };
-            // Without the log file header, buffers before 6.0 cannot be distinguished from later ones.
-            let is_old = file.log.generation() < Generation::V6_0;
-            for with_header in [true, false].into_iter().filter(|with_header| *with_header || !is_old) {
-                shredded(&file.name, &file.bytes, &mut random, with_header);
+            for round in 0..20 {
+                shredded(&file.name, &file.bytes, &mut random, round % 2 == 0);
             }
         }
     }
@@ -155,8 +167,7 @@ fn shredded_real_traces() {
     let mut random = fastrand::Rng::with_seed(8);
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let is_small = path.metadata().unwrap().len() < 2 << 20;
-        if path.extension().is_some_and(|extension| extension == "etl") && is_small {
+        if path.extension().is_some_and(|extension| extension == "etl") {
             let bytes = fs::read(&path).unwrap();
             for with_header in [true, false] {
                 shredded(&path.display().to_string(), &bytes, &mut random, with_header);

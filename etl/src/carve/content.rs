@@ -66,10 +66,10 @@ impl<'a> Content<'a> {
         let mut output = vec![0; self.plain.len()];
         // The decompressed length up to a multiple of `step` in the source. It never decreases.
         let mut decompressed = |steps: usize| {
-            let stored = &self.stored[..(steps * self.step).saturating_sub(self.shift).min(self.stored.len())];
-            stored.get(BUFFER_HEADER..).map_or(0, |stream| BUFFER_HEADER + output_of(stream, &mut output))
+            let stored = BUFFER_HEADER..(steps * self.step).saturating_sub(self.shift);
+            self.stored.get(stored).map_or(0, |stream| BUFFER_HEADER + output_of(stream, &mut output))
         };
-        let (mut low, mut high) = (0, (self.shift + self.stored.len()).div_ceil(self.step) + 1);
+        let (mut low, mut high) = (0, (self.shift + self.stored.len()).div_ceil(self.step));
         // The first multiple beyond `limit`.
         while low < high {
             let middle = low.midpoint(high);

@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use crate::diagnostic::DiagnosticKind;
+use crate::event::time_stamp;
 use crate::header_type::HeaderType;
 use crate::walk::Events;
 use crate::wire::Generation;
@@ -32,8 +33,11 @@ impl Walked {
 /// differ by more in all but one of 2,000 cases.
 const APART: u64 = 1 << 52;
 
-/// Length of an event header up to its time stamp.
+/// Length of an event header up to the end of its time stamp.
 const TIMED: usize = 24;
+
+/// The same for a message with a sequence number and a GUID.
+const TIMED_MESSAGE: usize = 36;
 
 /// Walks over the events of a buffer that end at most at `limit`. If `is_strict`, each event needs evidence that it is one: a known type of
 /// header and a time stamp near that of the first; events without a time stamp count if an event with evidence, or the end of the buffer,
@@ -56,9 +60,9 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
                     // The event ends in the buffer, but after the bytes that are left of it.
                     (DiagnosticKind::Long { length, .. }, _) if at + length as usize <= content.valid_end() => {
                         walked.is_followed = is_header(rest, first);
-                        buffer.len()
+                        if walked.is_followed { buffer.len() } else { at + TIMED }
                     }
-                    _ => at + TIMED,
+                    _ => at + size_of::<u64>(),
                 };
                 walked.has_fault = true;
                 break;
@@ -67,7 +71,7 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
         let (at, length, time) = (event.offset() as usize, event.bytes().len(), event.time_stamp());
         let is_wrong = !event.header_type().is_known() || !is_near(time, first);
         if at + length > limit || is_wrong && (is_strict || events == 0) {
-            walked.examined = at + TIMED;
+            walked.examined = at + if event.header_type() == HeaderType::Message { TIMED_MESSAGE } else { TIMED };
             walked.has_fault = true;
             break;
         }
@@ -90,8 +94,11 @@ fn is_near(time: Option<i64>, first: Option<i64>) -> bool {
 
 /// Whether the bytes begin with the header of an event whose end is missing.
 fn is_header(bytes: &[u8], first: Option<i64>) -> bool {
-    let Some([_, _, ty, 0xC0]) = bytes.first_chunk() else { return false };
-    let header_type = HeaderType::from_type(*ty);
-    let time = header_type.time_at().and_then(|at| Some(i64::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
+    let header_type = match bytes.first_chunk() {
+        Some([_, _, ty, 0xC0]) => HeaderType::from_type(*ty),
+        Some([.., 0x90]) => HeaderType::Message,
+        _ => return false,
+    };
+    let time = time_stamp(header_type, bytes);
     header_type.is_known() && time.is_some() && is_near(time, first)
 }

@@ -104,14 +104,27 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
         let generation = log_file.as_ref().map_or(generation, |log| log.generation());
         let header = BufferHeader::read(generation, bytes)?;
         let end = if in_use { header.end_in_memory(&NEWEST)? } else { header.offset };
-        let stored = &bytes[..bytes.len().min(header.size as usize)];
-        let format = if header.is_compressed() && log_file.is_none() { Some(Format::Xpress) } else { None };
-        work += u64::from(if format.is_some() { end } else { end.min(stored.len() as u32) });
-        let content = Content::new(stored, end, format.is_some(), (offset % step as u64) as usize, step)?;
-        let (walked, completeness) = whole_events(&content, generation, in_use, stored.len() == header.size as usize)?;
+        let mut stored = &bytes[..bytes.len().min(header.size as usize)];
+        let is_full = stored.len() == header.size as usize;
+        let is_compressed = header.is_compressed() && log_file.is_none();
+        work += u64::from(if is_compressed { end } else { end.min(stored.len() as u32) });
+        let shift = (offset % step as u64) as usize;
+        let mut content = Content::new(stored, end, is_compressed, shift, step)?;
+        let mut left = whole_events(&content, generation, in_use, is_full)?;
+        if left.1 != Completeness::Whole {
+            // Another buffer can begin within an event, and its events can follow.
+            let present = if is_compressed { stored.len() } else { left.0.end };
+            let mut boundaries = (step - shift..present).step_by(step);
+            if let Some(start) = boundaries.find(|start| is_candidate(&bytes[*start..]) && has_event(&bytes[*start..])) {
+                stored = &stored[..start];
+                content = Content::new(stored, end, is_compressed, shift, step)?;
+                left = whole_events(&content, generation, in_use, is_full)?;
+            }
+        }
+        let (walked, completeness) = left;
         let length = match completeness {
             Completeness::Whole => stored.len(),
-            _ if format.is_some() => BUFFER_HEADER,
+            _ if is_compressed => BUFFER_HEADER,
             _ => walked.end.min(stored.len()),
         };
         let mut hasher = DefaultHasher::new();
@@ -165,7 +178,7 @@ fn whole_events(
         walked = walk(true, end)?;
     }
     // A source that ends within a buffer has no other bytes.
-    if walked.is_followed || !is_full && align8(walked.end) >= end {
+    if !is_full && (walked.is_followed || align8(walked.end) >= end) {
         return Some((walked, Completeness::Damaged));
     }
     // Other bytes begin at the last boundary before the end of what is no event, or at one within the last event.
@@ -176,6 +189,12 @@ fn whole_events(
         walked = walk(true, walked.last)?;
     }
     Some((walked, Completeness::Damaged))
+}
+
+/// Whether an event with a known type of header follows a buffer header.
+fn has_event(bytes: &[u8]) -> bool {
+    let event = Events::in_memory(bytes, Generation::V6_1).next();
+    event.is_some_and(|event| event.is_ok_and(|event| event.header_type().is_known()))
 }
 
 fn log_file(bytes: &[u8]) -> Option<LogFile> {
