@@ -1,6 +1,7 @@
 //! The clock of a session, and its conversion to system time.
 
 use crate::wire::EVENT_TRACE_CLOCK;
+use etw_layouts_payload::FileTime;
 
 /// Tolerance for session times, because the system clock can be changed: the greatest difference between time zones, rounded up to a day.
 pub(crate) const DAY: i64 = 24 * 3600 * 10_000_000;
@@ -54,6 +55,7 @@ pub struct Clock {
     start_stamp: i64,
     multiplier: i64,
     divisor: i64,
+    is_known: bool,
 }
 
 /// Units of 100 ns per second.
@@ -69,7 +71,22 @@ impl Clock {
             ClockType::CpuCycle if mhz > 0 => (10, i64::from(mhz)),
             _ => (1, 1),
         };
-        Self { start_time, start_stamp, multiplier, divisor }
+        Self { start_time, start_stamp, multiplier, divisor, is_known: true }
+    }
+
+    /// The clock of a file that does not state its clock. Its times are not those of the events, and differences are those of a rate of 10 MHz.
+    pub(crate) const UNKNOWN: Self = Self { start_time: 0, start_stamp: 0, multiplier: 1, divisor: 1, is_known: false };
+
+    /// Whether the clock is known, so that [`system_time`](Self::system_time) is the time of an event.
+    #[inline]
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// System time; `None` if the clock is not known.
+    #[inline]
+    pub fn time(&self, stamp: i64) -> Option<FileTime> {
+        self.is_known.then(|| FileTime(self.system_time(stamp)))
     }
 
     /// The rate in Hz, saturating; `None` for system time.

@@ -357,7 +357,8 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "implausible clock rate in the log file header: {rate} Hz; times can be wrong")
             }
             Self::NoTimes => f.write_str(
-                "the original log file header is missing: clock and Windows version are unknown, events have no times",
+                "the original log file header is missing: clock and Windows version are unknown, events have no times, and durations \
+                 are those of a clock of 10 MHz",
             ),
             Self::ClockRate => f.write_str("no clock rate in the log file header; assuming 10 MHz, times can be wrong"),
             Self::ClockStamp { clock, stamp } => write!(

@@ -266,7 +266,7 @@ impl Filter {
         if self.from.is_none() && self.to.is_none() {
             return true;
         }
-        event.time_stamp().is_some_and(|stamp| self.has_time(clock.system_time(stamp)))
+        event.time_stamp().and_then(|stamp| clock.time(stamp)).is_some_and(|time| self.has_time(time.0))
     }
 }
 

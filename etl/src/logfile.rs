@@ -385,6 +385,9 @@ impl LogFile {
 
     /// The clock that converts time stamps to system time.
     pub fn to_clock(&self) -> Clock {
+        if !self.states_times() {
+            return Clock::UNKNOWN;
+        }
         Clock::new(self.clock_type(), self.start_time, self.start_stamp, self.perf_frequency, self.cpu_mhz)
     }
 }

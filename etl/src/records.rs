@@ -89,7 +89,7 @@ impl<'t> EventRecord<'t> {
             offset: event.offset(),
             payload: event.header_length() as u16,
             header_type: event.header_type(),
-            time: event.time_stamp().map(|stamp| FileTime(clock.system_time(stamp))),
+            time: event.time_stamp().and_then(|stamp| clock.time(stamp)),
             processor,
             place,
         }

@@ -101,7 +101,11 @@ fn shred(bytes: &[u8], random: &mut fastrand::Rng, with_header: bool) -> (Vec<u8
         let cut = (!is_first && random.u8(..4) == 0 && sectors > 1).then(|| 512 * random.usize(1..sectors));
         let kept = &stored[..cut.unwrap_or(stored.len())];
         let decompressed = match header.is_compressed() && cut.is_some() {
-            true => BUFFER_HEADER + xpress::decompress(&kept[BUFFER_HEADER..], &mut vec![0; header.offset as usize]).unwrap_or_else(|error| error.output),
+            true => {
+                BUFFER_HEADER
+                    + xpress::decompress(&kept[BUFFER_HEADER..], &mut vec![0; header.offset as usize])
+                        .unwrap_or_else(|error| error.output)
+            }
             false if header.is_compressed() => header.offset as usize,
             false => kept.len(),
         };
@@ -136,7 +140,10 @@ fn shredded(name: &str, bytes: &[u8], random: &mut fastrand::Rng, with_header: b
         let place = placed.iter().position(is_found);
         let place = place.unwrap_or_else(|| {
             let whole: Vec<_> = placed.iter().filter(|placed| key(&placed.header) == key(&header)).map(Placed::whole).collect();
-            panic!("{name}: buffer {number} has {} events, which are not those of a buffer placed there, with {whole:?}", events.len())
+            panic!(
+                "{name}: buffer {number} has {} events, which are not those of a buffer placed there, with {whole:?}",
+                events.len()
+            )
         });
         placed.remove(place);
     }

@@ -146,7 +146,10 @@ impl Scalar {
                 Data::Absent => values.end(false),
                 data => {
                     // A time is a text only if other versions of the event have other types.
-                    let data = if let Data::Ticks(ticks) = data { Data::FileTime(clock.system_time(ticks)) } else { data };
+                    let data = match data {
+                        Data::Ticks(ticks) => clock.time(ticks).map_or(data, |time| Data::FileTime(time.0)),
+                        data => data,
+                    };
                     if !plain(&data, &mut values.bytes) {
                         // Writing to memory cannot fail.
                         let _ = std::io::Write::write_fmt(&mut values.bytes, format_args!("{data}"));
@@ -174,7 +177,7 @@ impl Scalar {
             Values::Time(values) => {
                 let (time, raw) = match value.data() {
                     Data::FileTime(time) => (Some(time), Some(time)),
-                    Data::Ticks(ticks) => (Some(clock.system_time(ticks)), Some(ticks)),
+                    Data::Ticks(ticks) => (clock.time(ticks).map(|time| time.0), Some(ticks)),
                     _ => (None, None),
                 };
                 // 0 means that there is no time.

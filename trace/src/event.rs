@@ -75,8 +75,8 @@ impl<'t> Event<'t> {
     /// System time; `None` if the event has no time stamp, or its file states no clock.
     #[must_use]
     pub fn time(&self) -> Option<FileTime> {
-        self.header().time_stamp().filter(|_| self.file().log_file().states_times())?;
-        Some(self.trace.time(self.record.buffer.file as usize, self.record.tick))
+        self.header().time_stamp()?;
+        self.file().clock().time(self.record.tick)
     }
 
     /// The time stamp by the clock of the session, by which the event is sorted: its own, or that of the event before it.

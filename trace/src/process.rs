@@ -90,8 +90,8 @@ pub enum Moment {
     At {
         /// Time stamp by the clock of the session.
         tick: i64,
-        /// System time.
-        time: FileTime,
+        /// System time; `None` if the file states no clock.
+        time: Option<FileTime>,
     },
     /// A system time that a later event states.
     Stated(FileTime),
@@ -105,7 +105,8 @@ impl Moment {
     #[must_use]
     pub fn time(self) -> Option<FileTime> {
         match self {
-            Self::At { time, .. } | Self::Stated(time) => Some(time),
+            Self::At { time, .. } => time,
+            Self::Stated(time) => Some(time),
             Self::Earlier => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,7 @@ pub trait Source: Debug + Send + Sync {
 pub struct FileSource {
     file: Opened,
     length: u64,
+    is_copy: bool,
 }
 
 #[derive(Debug)]
@@ -38,15 +39,26 @@ enum Opened {
 }
 
 impl FileSource {
-    /// Opens a file. A stream, such as a pipe, is copied to a temporary file, which has no name and is removed with the value.
+    /// Opens a file or a disk. A stream, such as a pipe, is copied to a temporary file, which has no name and is removed with the value.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or the temporary file cannot be written.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let mut file = File::open(path)?;
         let metadata = file.metadata()?;
-        if metadata.is_file() { Ok(Self { length: metadata.len(), file: Opened::Once(file) }) } else { Self::spool(file) }
+        // A disk has a length that its metadata does not state.
+        let length = if metadata.is_file() { metadata.len() } else { file.seek(SeekFrom::End(0)).unwrap_or_default() };
+        if !metadata.is_file() && length == 0 {
+            return Self::spool(file);
+        }
+        Ok(Self { file: Opened::Once(file), length, is_copy: false })
+    }
+
+    /// Whether the source is a stream, of which a temporary file is read.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        self.is_copy
     }
 
     /// The file with this path, opened again for each read: for more files than a process can have open.
@@ -63,7 +75,7 @@ impl FileSource {
     pub fn spool(mut stream: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         let length = io::copy(&mut stream, &mut file)?;
-        Ok(Self { file: Opened::Once(file), length })
+        Ok(Self { file: Opened::Once(file), length, is_copy: true })
     }
 }
 
@@ -118,7 +130,7 @@ pub(crate) fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) 
 
 #[cfg(not(any(unix, windows)))]
 pub(crate) fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
+    file.seek(SeekFrom::Start(offset))?;
     file.read_exact(bytes)
 }
 

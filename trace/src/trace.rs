@@ -211,8 +211,7 @@ impl Trace {
     /// System time of the last event of all files; `None` without events.
     #[must_use]
     pub fn last_time(&self) -> Option<FileTime> {
-        let of_file =
-            |(file, index): (usize, &Index)| Some(self.time(file, index.buffers.iter().map(|buffer| buffer.last).max()?));
+        let of_file = |(file, index): (usize, &Index)| self.time(file, index.buffers.iter().map(|buffer| buffer.last).max()?);
         self.indexes.iter().enumerate().filter_map(of_file).max()
     }
 
@@ -244,10 +243,10 @@ impl Trace {
         if self.sessions.len() == 1 { tick } else { self.files[file].clock.system_time(tick) }
     }
 
-    /// The system time of a tick.
+    /// The system time of a tick; `None` if the file states no clock.
     #[inline]
-    pub(crate) fn time(&self, file: usize, tick: i64) -> FileTime {
-        FileTime(self.files[file].clock.system_time(tick))
+    pub(crate) fn time(&self, file: usize, tick: i64) -> Option<FileTime> {
+        self.files[file].clock.time(tick)
     }
 
     /// A buffer of a slice.

@@ -3,6 +3,7 @@
 use crate::compression::{Error, Format};
 use crate::wire::BUFFER_HEADER;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// The contents of a buffer.
 pub(super) struct Content<'a> {
@@ -15,6 +16,8 @@ pub(super) struct Content<'a> {
     /// Offset of the buffer after a multiple of `step`.
     shift: usize,
     step: usize,
+    /// Bytes decompressed.
+    work: Cell<u64>,
 }
 
 impl<'a> Content<'a> {
@@ -24,10 +27,20 @@ impl<'a> Content<'a> {
         if !is_compressed {
             let plain = &stored[..stored.len().min(valid_end)];
             let is_complete = plain.len() == valid_end;
-            return Some(Self { stored, plain: plain.into(), format: None, valid_end, is_complete, shift, step });
+            return Some(Self {
+                stored,
+                plain: plain.into(),
+                format: None,
+                valid_end,
+                is_complete,
+                shift,
+                step,
+                work: Cell::default(),
+            });
         }
         let (plain, format, is_complete) = decompress(stored, valid_end)?;
-        Some(Self { stored, plain: plain.into(), format: Some(format), valid_end, is_complete, shift, step })
+        let work = Cell::new(plain.len() as u64);
+        Some(Self { stored, plain: plain.into(), format: Some(format), valid_end, is_complete, shift, step, work })
     }
 
     /// The decompressed buffer, with its header, up to the valid end or the first error.
@@ -53,6 +66,11 @@ impl<'a> Content<'a> {
         self.is_complete
     }
 
+    /// Number of bytes decompressed so far.
+    pub fn work(&self) -> u64 {
+        self.work.get()
+    }
+
     /// The bytes after the valid end; none if the buffer is compressed.
     pub fn rest(&self) -> &[u8] {
         if self.format.is_some() { &[] } else { self.stored.get(self.plain.len().next_multiple_of(8)..).unwrap_or(&[]) }
@@ -67,6 +85,7 @@ impl<'a> Content<'a> {
         // The decompressed length up to a multiple of `step` in the source. It never decreases.
         let mut decompressed = |steps: usize| {
             let stored = BUFFER_HEADER..(steps * self.step).saturating_sub(self.shift);
+            self.work.set(self.work.get() + self.plain.len() as u64);
             self.stored.get(stored).map_or(0, |stream| BUFFER_HEADER + output_of(stream, &mut output))
         };
         let (mut low, mut high) = (0, (self.shift + self.stored.len()).div_ceil(self.step));

@@ -44,7 +44,8 @@ const TIMED_MESSAGE: usize = 36;
 /// follows. `None` if there is no event, or the first has an unknown type of header.
 pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: bool, limit: usize) -> Option<Walked> {
     let buffer = content.plain();
-    let mut walked = Walked { events: 0, last: 0, end: 0, examined: buffer.len(), is_followed: false, is_64_bit: None, has_fault: false };
+    let mut walked =
+        Walked { events: 0, last: 0, end: 0, examined: buffer.len(), is_followed: false, is_64_bit: None, has_fault: false };
     // The events so far, the last of them, and its end.
     let (mut events, mut last, mut end) = (0, 0, 0);
     let mut first = None;

@@ -107,21 +107,27 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
         let mut stored = &bytes[..bytes.len().min(header.size as usize)];
         let is_full = stored.len() == header.size as usize;
         let is_compressed = header.is_compressed() && log_file.is_none();
-        work += u64::from(if is_compressed { end } else { end.min(stored.len() as u32) });
+        // A walk reads the buffer at most four times.
+        work += 4 * u64::from(end.min(stored.len() as u32));
         let shift = (offset % step as u64) as usize;
         let mut content = Content::new(stored, end, is_compressed, shift, step)?;
-        let mut left = whole_events(&content, generation, in_use, is_full)?;
-        if left.1 != Completeness::Whole {
+        let mut left = whole_events(&content, generation, in_use, is_full);
+        work += content.work();
+        if let Some((walked, completeness)) = &left
+            && *completeness != Completeness::Whole
+        {
             // Another buffer can begin within an event, and its events can follow.
-            let present = if is_compressed { stored.len() } else { left.0.end };
+            let present = if is_compressed { stored.len() } else { walked.end };
             let mut boundaries = (step - shift..present).step_by(step);
-            if let Some(start) = boundaries.find(|start| is_candidate(&bytes[*start..]) && has_event(&bytes[*start..])) {
+            let is_buffer = |start: &usize| is_candidate(&bytes[*start..]) && has_event(&bytes[*start..]);
+            if let Some(start) = boundaries.find(is_buffer) {
                 stored = &stored[..start];
                 content = Content::new(stored, end, is_compressed, shift, step)?;
-                left = whole_events(&content, generation, in_use, is_full)?;
+                left = whole_events(&content, generation, in_use, is_full);
+                work += content.work();
             }
         }
-        let (walked, completeness) = left;
+        let (walked, completeness) = left?;
         let length = match completeness {
             Completeness::Whole => stored.len(),
             _ if is_compressed => BUFFER_HEADER,
@@ -151,12 +157,7 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
 
 /// The events that no other bytes can have overwritten, and what is left of the buffer. `is_full` is true if the source has as many bytes as
 /// the header states.
-fn whole_events(
-    content: &Content<'_>,
-    generation: Generation,
-    in_use: bool,
-    is_full: bool,
-) -> Option<(Walked, Completeness)> {
+fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, is_full: bool) -> Option<(Walked, Completeness)> {
     let (end, rest) = (content.plain().len(), content.rest());
     let walk = |is_strict: bool, limit: usize| walk(content, generation, is_strict, limit);
     let is_filled = content.is_complete() && is_fill(rest);

@@ -16,7 +16,7 @@ pub struct Scan {
 }
 
 /// Limit of the bytes decompressed and walked, as a multiple of the bytes of the source.
-const WORK: u64 = 16;
+const WORK: u64 = 64;
 
 /// Work that is always allowed, in bytes.
 const FREE: u64 = 1 << 30;
@@ -36,20 +36,20 @@ pub fn find<R: Read>(source: R, alignment: usize, report: &mut dyn FnMut(Found))
     loop {
         let bytes = window.from(at, BUFFER_HEADER)?;
         let Some(last) = bytes.len().checked_sub(BUFFER_HEADER) else { break };
+        while next.first().is_some_and(|offset| *offset < at) {
+            next.pop_first();
+        }
         let here = next.first() == Some(&at);
-        let end = next.iter().find(|offset| **offset > at).map_or(last, |offset| last.min((offset - at) as usize));
+        let end = next.range(at + 1..).next().map_or(last, |offset| last.min((offset - at) as usize));
         let is_hit = |place: &usize| is_candidate(&bytes[*place..]);
         let aligned = (at.next_multiple_of(step as u64) - at) as usize;
         let place = Some(0).filter(|_| here).filter(is_hit).or_else(|| (aligned..end.max(1)).step_by(step).find(is_hit));
         let Some(place) = place else {
             // The last bytes of the source, or an offset after a buffer, are examined next.
-            let passed = end.max(1) as u64;
-            next.retain(|offset| *offset >= at + passed);
-            at += passed;
+            at += end.max(1) as u64;
             continue;
         };
         at += place as u64;
-        next.retain(|offset| *offset > at);
         if work > FREE.saturating_add(window.read().saturating_mul(WORK)) {
             scan.skipped += 1;
             at += 1;

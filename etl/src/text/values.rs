@@ -108,7 +108,7 @@ fn time(value: &Value<'_>, clock: Option<&Clock>) -> Option<FileTime> {
     if value.out_type != OutType::ETWTIME {
         return None;
     }
-    Some(FileTime(clock?.system_time(value.number()? as i64)))
+    clock?.time(value.number()? as i64)
 }
 
 fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {

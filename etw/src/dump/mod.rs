@@ -21,7 +21,7 @@ use events::Events;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-const DUMPS: Kind = Kind { ending: "dmp", name: "crash dump" };
+const DUMPS: Kind = Kind { ending: Some("dmp"), name: "crash dump" };
 
 /// Inspect ETW in kernel crash dumps (.dmp).
 #[derive(clap::Subcommand)]

@@ -1,23 +1,25 @@
 //! `carve`.
 
-use crate::input::plain;
+use crate::input::{Input, Kind, each, find_all, plain};
 use crate::object::object;
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::{Done, Stop, finished};
 use crate::output::{Escaped, Format, Grouped, Output, Several, no_table, reported};
 use etw_layouts_cli::{Error, NewFile, Outcome, no_folder, no_stdout, unreadable};
-use etw_layouts_etl::carve::{Completeness, Entry, Session, find, sessions};
+use etw_layouts_etl::carve::{Completeness, Entry, Scan, Session, find, sessions};
+use etw_layouts_trace::{FileSource, Sequential, Source};
 use serde::Serialize;
 use std::fmt::{self, Display};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Find trace buffers in files of any kind, and write them as trace files. Exit with status 1 if anything is damaged or missing, or if
 /// nothing is found.
 ///
 /// Searches disk images, page files, memory and truncated traces for the headers of trace buffers, at offsets that are multiples of 512
-/// and directly after other buffers. Folders are searched with all their files. A buffer is reported if its header is consistent and its
+/// and directly after other buffers. Folders are searched with all their files. A pipe is copied to a
+/// temporary file first. A buffer is reported if its header is consistent and its
 /// first event is whole: `whole` (all events and the unused space are intact), `events` (all events are intact, the space after them is
 /// not) or `damaged` (the first events are intact). `in use` means that the session had not written the buffer yet.
 ///
@@ -36,7 +38,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
-    /// Files of any kind, or folders whose files are searched.
+    /// Files of any kind, disks, folders whose files are searched, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Write the trace files to this folder; it is created if it does not exist.
@@ -53,6 +55,9 @@ pub struct Args {
     format: Format,
 }
 
+/// What folders are searched for.
+const ANY: Kind = Kind { ending: None, name: "file" };
+
 pub fn run(args: &Args, out: Option<&mut Output>) -> Result<Outcome, Error> {
     match out {
         Some(out) => run_on(args, out),
@@ -61,129 +66,83 @@ pub fn run(args: &Args, out: Option<&mut Output>) -> Result<Outcome, Error> {
 }
 
 fn run_on(args: &Args, out: &mut Output) -> Result<Outcome, Error> {
-    let files = files(&args.files, out);
-    let result = carve(args, &files, out);
-    finished(result, files.len(), out)
+    let inputs = find_all(&args.files, &ANY, out);
+    let result = carve(args, &inputs, out);
+    finished(result, inputs.len(), out)
 }
 
-fn carve(args: &Args, files: &[PathBuf], out: &mut Output) -> Result<Done, Stop> {
+fn carve(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
     fs::create_dir_all(&args.output).map_err(|error| Stop::Input(no_folder(&args.output, &error)))?;
-    let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-    let (mut done, mut all) = (Done::default(), Vec::new());
-    for (source, path) in files.iter().enumerate() {
-        let mut buffers = 0_u64;
-        let mut report = |found| {
-            buffers += 1;
-            all.push((source, found));
-        };
-        let scan = open(path).and_then(|file| {
-            let progress = FileProgress::new(&names[source]);
-            progress.expect(file.metadata()?.len());
-            find(Counted { file, progress }, if args.unaligned { 8 } else { 512 }, &mut report)
-        });
-        match scan {
-            Ok(scan) => {
-                let skipped =
-                    if scan.skipped > 0 { format!(", {} not examined", Several(scan.skipped, "header")) } else { String::new() };
-                done.add(if scan.skipped > 0 { Outcome::Differs } else { Outcome::Good });
-                out.write_line(
-                    format_args!(
-                        "{}: {} in {} bytes{skipped}",
-                        Escaped(&names[source]),
-                        Several(buffers, "buffer"),
-                        Grouped(scan.bytes)
-                    ),
-                    &object! { file: &names[source], bytes: scan.bytes, buffers: buffers, headers_not_examined: scan.skipped },
-                )?;
-            }
-            Err(error) => {
-                done.unusable += 1;
-                out.refused(&names[source], &unreadable(&error));
-            }
+    let (mut found, mut sources) = (Vec::new(), Vec::new());
+    let mut done = each(inputs, out, |input, out| {
+        let mut source = input.source(out).map_err(Stop::Input)?;
+        if !source.is_copy() {
+            // More files than a process can have open.
+            source = source.reopened(input.path()?);
         }
-    }
-    let sessions = sessions(all);
+        let progress = FileProgress::new(&input.name);
+        progress.expect(source.length());
+        let stream = Counted { stream: Sequential::new(&source), progress };
+        let mut buffers = 0_u64;
+        let scan = find(stream, if args.unaligned { 8 } else { 512 }, &mut |buffer| {
+            buffers += 1;
+            found.push((sources.len(), buffer));
+        });
+        let Scan { bytes, skipped, .. } = scan.map_err(|error| Stop::Input(unreadable(&error)))?;
+        let beyond = if skipped > 0 { format!(", {} not examined", Several(skipped, "header")) } else { String::new() };
+        out.write_line(
+            format_args!("{}: {} in {} bytes{beyond}", Escaped(&input.name), Several(buffers, "buffer"), Grouped(bytes)),
+            &object! { file: &input.name, bytes: bytes, buffers: buffers, headers_not_examined: skipped },
+        )?;
+        sources.push((&*input.name, source));
+        Ok(if skipped > 0 { Outcome::Differs } else { Outcome::Good })
+    })?;
+    let sessions = sessions(found);
     if sessions.is_empty() {
         done.add(Outcome::Differs);
-        return Ok(done);
     }
     for (number, session) in (1..).zip(&sessions) {
         let name = session.log_file.as_ref().map_or_else(|| format!("logger-{}", session.logger), |log| log.logger_name.clone());
         let path = args.output.join(format!("{number}-{}.etl", plain(&name)));
         let output = path.display().to_string();
-        match write(session, files, &path) {
-            Ok(bytes) => {
-                let carved = Carved::new(session, &names, &output, bytes);
-                done.add(if carved.is_intact() { Outcome::Good } else { Outcome::Differs });
-                out.line(&carved)?;
-            }
-            Err(why) => return Err(Stop::Output(io::Error::other(format!("{}: {why}", Escaped(&output))))),
-        }
+        let bytes = write(session, &sources, &path)
+            .map_err(|why| Stop::Output(io::Error::other(format!("{}: {why}", Escaped(&output)))))?;
+        let names: Vec<&str> = sources.iter().map(|(name, _)| *name).collect();
+        let carved = Carved::new(session, &names, &output, bytes);
+        done.add(if carved.is_intact() { Outcome::Good } else { Outcome::Differs });
+        out.line(&carved)?;
     }
     Ok(done)
 }
 
-/// The files of all paths; those of folders by name, without links.
-fn files(paths: &[PathBuf], out: &Output) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for path in paths {
-        match fs::read_dir(path) {
-            Ok(entries) if path.is_dir() => {
-                let mut inner: Vec<_> =
-                    entries.flatten().filter(|entry| entry.file_type().is_ok_and(|ty| !ty.is_symlink())).collect();
-                inner.sort_by_key(fs::DirEntry::file_name);
-                let inner: Vec<_> = inner.iter().map(fs::DirEntry::path).collect();
-                let before = found.len();
-                found.extend(files(&inner, out));
-                out.searched(&path.display().to_string(), "file", found.len() - before);
-            }
-            _ => found.push(path.clone()),
-        }
-    }
-    found
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    if path == Path::new("-") {
-        return Err(io::Error::other("standard input cannot be read twice; write it to a file"));
-    }
-    File::open(path)
-}
-
 /// Writes a session, and returns the number of bytes.
-fn write(session: &Session, files: &[PathBuf], path: &Path) -> Result<u64, String> {
+fn write(session: &Session, sources: &[(&str, FileSource)], path: &Path) -> Result<u64, String> {
     let new = NewFile::create(path)?;
-    let mut open: Option<(usize, File)> = None;
     let mut read = |source: usize, offset: u64, length: usize| {
-        let mut file = match open.take().filter(|(open, _)| *open == source) {
-            Some((_, file)) => file,
-            None => File::open(&files[source])?,
-        };
-        file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = Vec::new();
-        Read::by_ref(&mut file).take(length as u64).read_to_end(&mut bytes)?;
-        open = Some((source, file));
+        let (name, source) = &sources[source];
+        let left = usize::try_from(source.length().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; length.min(left)];
+        let read = source.read_at(offset, &mut bytes);
+        read.map_err(|error| io::Error::other(format!("{}: {error}", Escaped(name))))?;
         Ok(bytes)
     };
     let mut out = BufWriter::new(new.file());
-    let written = session
-        .write(&mut out, &mut read)
-        .and_then(|written| out.flush().map(|()| written))
-        .map_err(|error| error.to_string())?;
+    let written = session.write(&mut out, &mut read).and_then(|written| out.flush().map(|()| written));
+    let written = written.map_err(|error| error.to_string())?;
     drop(out);
     new.finish()?;
     Ok(written.bytes)
 }
 
-/// A file that reports its progress.
-struct Counted {
-    file: File,
+/// A stream that reports its progress.
+struct Counted<R> {
+    stream: R,
     progress: FileProgress,
 }
 
-impl Read for Counted {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(bytes)?;
+        let count = self.stream.read(bytes)?;
         self.progress.add(count as u64);
         Ok(count)
     }
@@ -235,7 +194,7 @@ struct Line<'a> {
 }
 
 impl<'a> Carved<'a> {
-    fn new(session: &'a Session, names: &'a [String], output: &'a str, bytes: u64) -> Self {
+    fn new(session: &'a Session, names: &[&'a str], output: &'a str, bytes: u64) -> Self {
         let (buffers, events) = session.counts();
         let log = session.log_file.as_ref();
         Self {
@@ -262,9 +221,9 @@ impl<'a> Carved<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(Entry { source, found, copy }: &Entry, names: &'a [String]) -> Self {
+    fn new(Entry { source, found, copy }: &Entry, names: &[&'a str]) -> Self {
         Self {
-            file: &names[*source],
+            file: names[*source],
             offset: found.offset,
             completeness: match found.completeness {
                 Completeness::Whole => "whole",
@@ -279,7 +238,7 @@ impl<'a> Line<'a> {
             sequence: found.header.sequence,
             time_stamp: found.header.time_stamp,
             is_log_file_header: found.log_file.is_some(),
-            copy_of_file: copy.map(|copy| &*names[copy.source]),
+            copy_of_file: copy.map(|copy| names[copy.source]),
             copy_of_offset: copy.map(|copy| copy.offset),
             is_same_as_copy: copy.map(|copy| copy.is_same),
         }

@@ -50,7 +50,7 @@ fn file(source: Opened<'_>, printer: &mut Printer<'_>, is_strict: bool, out: &mu
                     if printer.is_done() || !filter.matches(&event, origin.processor, &clock) {
                         continue;
                     }
-                    let time = event.time_stamp().filter(|_| log.states_times()).map(|stamp| clock.system_time(stamp));
+                    let time = event.time_stamp().and_then(|stamp| clock.time(stamp)).map(|time| time.0);
                     let line = Line {
                         clock: Some(clock),
                         log: Some(&log),

@@ -16,9 +16,8 @@ use etw_layouts_etl::{Diagnostic, Filter, LogFile};
 use etw_layouts_table::Part;
 use etw_layouts_trace::{FileSource, Notice, Options, Source, Trace, TraceFile, group};
 use indicatif::ProgressBar;
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
-use std::{fs, io};
 
 /// A file whose start was read.
 pub struct File {
@@ -104,14 +103,8 @@ fn open(input: &Input, reopens: bool, out: &Output) -> Result<File, String> {
     if out.is_terminal {
         progress.hide();
     }
-    let is_stdin = path == Path::new("-");
-    let is_file = !is_stdin && fs::metadata(path).map_err(|error| unreadable(&error))?.is_file();
-    let source = if is_stdin { FileSource::spool(io::stdin().lock()) } else { FileSource::open(path) };
-    let mut source = source.map_err(|error| unreadable(&error))?;
-    if !is_file {
-        let note = format!("stream copied to a temporary file of {} bytes, because it is read twice", Grouped(source.length()));
-        out.note(&input.name, &note);
-    } else if reopens {
+    let mut source = input.source(out)?;
+    if reopens && !source.is_copy() {
         source = source.reopened(path);
     }
     let mut head = vec![0; usize::try_from(source.length().min(kind::HEAD)).unwrap_or_default()];
@@ -295,7 +288,7 @@ impl Reported {
 
     /// Prints a note if the file states no start.
     pub fn without_start(&self, log: &LogFile, out: &Output) {
-        if log.start_time == 0 {
+        if log.start_time == 0 && log.states_times() {
             self.note(
                 "no start time in the log file header: times count from 1601-01-01, and only their differences are right".into(),
                 out,

@@ -4,9 +4,10 @@ pub mod kind;
 
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::{Done, Stop};
-use crate::output::{Format, Output};
+use crate::output::{Format, Grouped, Output};
 use etw_layouts_cli::{Outcome, unreadable as reason};
 use etw_layouts_etl::{DecodedBuffer, Diagnostic, LogFile, Reader};
+use etw_layouts_trace::{FileSource, Source};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -43,8 +44,8 @@ pub struct Input {
 
 /// The kind of file to search folders for.
 pub struct Kind {
-    /// The file name extension, without the dot.
-    pub ending: &'static str,
+    /// The file name extension, without the dot; `None` for all files.
+    pub ending: Option<&'static str>,
     /// The name of the kind.
     pub name: &'static str,
 }
@@ -52,7 +53,7 @@ pub struct Kind {
 /// The path that means standard input.
 const STDIN: &str = "-";
 
-pub const TRACES: Kind = Kind { ending: "etl", name: "trace file" };
+pub const TRACES: Kind = Kind { ending: Some("etl"), name: "trace file" };
 
 /// The files of all paths without duplicates, because a file read twice would count its events twice.
 pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> Vec<Input> {
@@ -71,10 +72,10 @@ pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> Vec<Input> {
 }
 
 /// Runs a command on each file. Reports a file that cannot be read, and continues with the next one.
-pub fn each(
-    inputs: &[Input],
+pub fn each<'i>(
+    inputs: &'i [Input],
     out: &mut Output,
-    mut run: impl FnMut(&Input, &mut Output) -> Result<Outcome, Stop>,
+    mut run: impl FnMut(&'i Input, &mut Output) -> Result<Outcome, Stop>,
 ) -> Result<Done, Stop> {
     let mut done = Done::default();
     for input in inputs {
@@ -115,7 +116,10 @@ fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
     if found.is_empty() && refused.is_empty() {
         refused.push((
             path.to_owned(),
-            format!("no {}s (*.{}) in this folder or its subfolders; name a file", kind.name, kind.ending),
+            match kind.ending {
+                Some(ending) => format!("no {}s (*.{ending}) in this folder or its subfolders; name a file", kind.name),
+                None => format!("no {}s in this folder or its subfolders", kind.name),
+            },
         ));
     }
     let refused = refused.into_iter().map(|(path, why)| Input { name: path.display().to_string(), path: Err(why) });
@@ -124,7 +128,13 @@ fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
 
 /// Adds the files with an extension in a folder and its subfolders, sorted by name. Does not follow links to folders, which could
 /// form a loop; reports them.
-fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>, links: &mut Vec<PathBuf>) {
+fn search(
+    folder: &Path,
+    ending: Option<&str>,
+    found: &mut Vec<PathBuf>,
+    refused: &mut Vec<(PathBuf, String)>,
+    links: &mut Vec<PathBuf>,
+) {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let mut entries = match entries {
         Ok(entries) => entries,
@@ -133,7 +143,9 @@ fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut V
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        let is_wanted = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)));
+        let has_ending =
+            |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)));
+        let is_wanted = ending.is_none_or(has_ending);
         if entry.file_type().is_ok_and(|ty| ty.is_dir()) {
             search(&path, ending, found, refused, links);
         } else if path.is_dir() {
@@ -152,6 +164,18 @@ impl Input {
     /// The path, or the error from the search.
     pub fn path(&self) -> Result<&Path, Stop> {
         self.path.as_deref().map_err(|why| Stop::Input(why.clone()))
+    }
+
+    /// Opens the file to read it by position. A stream is copied to a temporary file.
+    pub fn source(&self, out: &Output) -> Result<FileSource, String> {
+        let path = self.path.as_ref().map_err(String::clone)?;
+        let source = if path == Path::new(STDIN) { FileSource::spool(io::stdin().lock()) } else { FileSource::open(path) };
+        let source = source.map_err(|error| reason(&error))?;
+        if source.is_copy() {
+            let length = Grouped(source.length());
+            out.note(&self.name, &format!("stream copied to a temporary file of {length} bytes, because it is read twice"));
+        }
+        Ok(source)
     }
 
     /// Opens the file.

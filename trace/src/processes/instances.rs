@@ -2,7 +2,7 @@
 
 use crate::process::{Known, Moment, Process, ProcessIndex, StatedBy};
 use crate::process_table::{Owner, Owners, ProcessTable};
-use etw_layouts_etl::{Clock, FileTime};
+use etw_layouts_etl::Clock;
 use std::collections::HashMap;
 
 /// The processes so far. Facts are added in the order of time, all processes before all images.
@@ -39,7 +39,7 @@ impl<'c> Instances<'c> {
 
     /// Adds what an event states about a process.
     pub fn process(&mut self, tick: i64, by: StatedBy, mut fact: Process) {
-        let now = Moment::At { tick, time: FileTime(self.clock.system_time(tick)) };
+        let now = Moment::At { tick, time: self.clock.time(tick) };
         match by {
             StatedBy::Start | StatedBy::ManifestStart => fact.start = Some(Known { value: now, by }),
             StatedBy::End | StatedBy::ManifestStop => fact.end = Some(Known { value: now, by }),
