@@ -1,5 +1,6 @@
 //! All targets.
 
+mod carve;
 mod compile;
 mod dump;
 mod etl;
@@ -50,6 +51,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
     FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    FuzzTarget { name: "carve", run: carve::run, seeds: carve::seeds, mutations: 1_000 },
     FuzzTarget { name: "trace", run: trace::run, seeds: trace::seeds, mutations: 1_000 },
     FuzzTarget { name: "event_info", run: event_info::run, seeds: event_info::seeds, mutations: 10_000 },
     FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
