@@ -1,5 +1,6 @@
 //! Runs `etw etl` as users do.
 
+mod carve;
 mod corpus;
 mod counted;
 mod damaged;
