@@ -1,7 +1,8 @@
 //! The bytes of a buffer that was found, decompressed as far as possible, and where other bytes can begin in them.
 
-use crate::compression::{Error, Format};
+use crate::compression::Format;
 use crate::wire::BUFFER_HEADER;
+use crate::xpress;
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -13,6 +14,8 @@ pub(super) struct Content<'a> {
     valid_end: usize,
     /// Whether the contents extend to the valid end.
     is_complete: bool,
+    /// Whether all bytes of the buffer in the source were used.
+    is_exhausted: bool,
     /// Offset of the buffer after a multiple of `step`.
     shift: usize,
     step: usize,
@@ -33,14 +36,15 @@ impl<'a> Content<'a> {
                 format: None,
                 valid_end,
                 is_complete,
+                is_exhausted: true,
                 shift,
                 step,
                 work: Cell::default(),
             });
         }
-        let (plain, format, is_complete) = decompress(stored, valid_end)?;
+        let Decompressed { plain, format, is_complete, is_exhausted } = decompress(stored, valid_end)?;
         let work = Cell::new(plain.len() as u64);
-        Some(Self { stored, plain: plain.into(), format: Some(format), valid_end, is_complete, shift, step, work })
+        Some(Self { stored, plain: plain.into(), format: Some(format), valid_end, is_complete, is_exhausted, shift, step, work })
     }
 
     /// The decompressed buffer, with its header, up to the valid end or the first error.
@@ -66,6 +70,11 @@ impl<'a> Content<'a> {
         self.is_complete
     }
 
+    /// Whether the contents extend to the last byte in the source: no byte is the reason that they end.
+    pub fn is_exhausted(&self) -> bool {
+        self.is_exhausted
+    }
+
     /// Number of bytes decompressed so far.
     pub fn work(&self) -> u64 {
         self.work.get()
@@ -86,7 +95,7 @@ impl<'a> Content<'a> {
         let mut decompressed = |steps: usize| {
             let stored = BUFFER_HEADER..(steps * self.step).saturating_sub(self.shift);
             self.work.set(self.work.get() + self.plain.len() as u64);
-            self.stored.get(stored).map_or(0, |stream| BUFFER_HEADER + output_of(stream, &mut output))
+            self.stored.get(stored).map_or(0, |stream| BUFFER_HEADER + output_of(stream, &mut output).0)
         };
         let (mut low, mut high) = (0, (self.shift + self.stored.len()).div_ceil(self.step));
         // The first multiple beyond `limit`.
@@ -98,26 +107,32 @@ impl<'a> Content<'a> {
     }
 }
 
-/// The decompressed buffer, its format, and whether it is complete: otherwise the stream has an error, and the format is a guess.
-fn decompress(stored: &[u8], end: usize) -> Option<(Vec<u8>, Format, bool)> {
+struct Decompressed {
+    plain: Vec<u8>,
+    /// A guess, if the contents are not complete.
+    format: Format,
+    is_complete: bool,
+    is_exhausted: bool,
+}
+
+fn decompress(stored: &[u8], end: usize) -> Option<Decompressed> {
     let (head, stream) = stored.split_at_checked(BUFFER_HEADER)?;
     let mut plain = vec![0; end];
     plain[..BUFFER_HEADER].copy_from_slice(head);
     let output = &mut plain[BUFFER_HEADER..];
     let formats = [Format::Xpress, Format::Lznt1, Format::XpressHuffman];
     if let Some(format) = formats.into_iter().find(|format| format.decompress(stream, output) == Ok(output.len())) {
-        return Some((plain, format, true));
+        return Some(Decompressed { plain, format, is_complete: true, is_exhausted: true });
     }
-    let present = output_of(stream, output);
+    let (present, is_exhausted) = output_of(stream, output);
     plain.truncate(BUFFER_HEADER + present);
-    Some((plain, Format::Xpress, false))
+    Some(Decompressed { plain, format: Format::Xpress, is_complete: false, is_exhausted })
 }
 
-/// The number of bytes that the start of an XPRESS stream decompresses to.
-fn output_of(stream: &[u8], output: &mut [u8]) -> usize {
-    match Format::Xpress.decompress(stream, output) {
-        Ok(present) => present,
-        Err(Error::Xpress(error)) => error.output.min(output.len()),
-        Err(Error::Other { output, .. }) => output,
+/// The number of bytes that the start of an XPRESS stream decompresses to, and whether only more bytes could continue it.
+fn output_of(stream: &[u8], output: &mut [u8]) -> (usize, bool) {
+    match xpress::decompress(stream, output) {
+        Ok(present) => (present, true),
+        Err(error) => (error.output.min(output.len()), error.reason == xpress::ErrorKind::Truncated),
     }
 }

@@ -48,7 +48,8 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
         Walked { events: 0, last: 0, end: 0, examined: buffer.len(), is_followed: false, is_64_bit: None, has_fault: false };
     // The events so far, the last of them, and its end.
     let (mut events, mut last, mut end) = (0, 0, 0);
-    let mut first = None;
+    let mut times = Times { first: None, latest: None, is_ordered: content.format().is_some() };
+    let mut before: Option<&[u8]> = None;
     for event in Events::in_memory(buffer, generation) {
         let event = match event {
             Ok(event) => event,
@@ -60,7 +61,7 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
                     (DiagnosticKind::Items, [low, high, ..]) => at + usize::from(u16::from_le_bytes([*low, *high])),
                     // The event ends in the buffer, but after the bytes that are left of it.
                     (DiagnosticKind::Long { length, .. }, _) if at + length as usize <= content.valid_end() => {
-                        walked.is_followed = is_header(rest, first);
+                        walked.is_followed = is_header(rest, &times);
                         if walked.is_followed { buffer.len() } else { at + TIMED }
                     }
                     _ => at + size_of::<u64>(),
@@ -70,17 +71,19 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
             }
         };
         let (at, length, time) = (event.offset() as usize, event.bytes().len(), event.time_stamp());
-        let is_wrong = !event.header_type().is_known() || !is_near(time, first);
+        let is_copy = times.is_ordered && before.replace(event.bytes()) == Some(event.bytes());
+        let is_wrong = !event.header_type().is_known() || !times.can_have(time) || is_copy;
         if at + length > limit || is_wrong && (is_strict || events == 0) {
             walked.examined = at + if event.header_type() == HeaderType::Message { TIMED_MESSAGE } else { TIMED };
             walked.has_fault = true;
             break;
         }
         (events, last, end) = (events + 1, at, at + length);
-        if time.is_some() || first.is_none() || !is_strict {
+        if time.is_some() || times.first.is_none() || !is_strict {
             (walked.events, walked.last, walked.end) = (events, last, end);
         }
-        first = first.or(time);
+        times.first = times.first.or(time);
+        times.latest = time.or(times.latest);
         walked.is_64_bit = walked.is_64_bit.or(event.header_type().is_64_bit());
     }
     if !walked.has_fault && end.next_multiple_of(8) >= buffer.len() {
@@ -89,17 +92,28 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
     (walked.events > 0).then_some(walked)
 }
 
-fn is_near(time: Option<i64>, first: Option<i64>) -> bool {
-    time.zip(first).is_none_or(|(time, first)| time.abs_diff(first) < APART)
+/// The time stamps in a buffer.
+struct Times {
+    first: Option<i64>,
+    latest: Option<i64>,
+    /// Whether a time stamp cannot be before the one before it: where a compressed stream ends in other bytes, these copy earlier events.
+    is_ordered: bool,
+}
+
+impl Times {
+    fn can_have(&self, time: Option<i64>) -> bool {
+        let is_near = time.zip(self.first).is_none_or(|(time, first)| time.abs_diff(first) < APART);
+        is_near && (!self.is_ordered || time.zip(self.latest).is_none_or(|(time, latest)| time >= latest))
+    }
 }
 
 /// Whether the bytes begin with the header of an event whose end is missing.
-fn is_header(bytes: &[u8], first: Option<i64>) -> bool {
+fn is_header(bytes: &[u8], times: &Times) -> bool {
     let header_type = match bytes.first_chunk() {
         Some([_, _, ty, 0xC0]) => HeaderType::from_type(*ty),
         Some([.., 0x90]) => HeaderType::Message,
         _ => return false,
     };
     let time = time_stamp(header_type, bytes);
-    header_type.is_known() && time.is_some() && is_near(time, first)
+    header_type.is_known() && time.is_some() && times.can_have(time)
 }

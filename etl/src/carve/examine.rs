@@ -113,10 +113,8 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
         let mut content = Content::new(stored, end, is_compressed, shift, step)?;
         let mut left = whole_events(&content, generation, in_use, is_full);
         work += content.work();
-        if let Some((walked, completeness)) = &left
-            && *completeness != Completeness::Whole
-        {
-            // Another buffer can begin within an event, and its events can follow.
+        if let Some((walked, _)) = &left {
+            // Another buffer can begin within an event. Its events, and the fill of its unused space, can be at the right places.
             let present = if is_compressed { stored.len() } else { walked.end };
             let mut boundaries = (step - shift..present).step_by(step);
             let is_buffer = |start: &usize| is_candidate(&bytes[*start..]) && has_event(&bytes[*start..]);
@@ -160,7 +158,8 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
 fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, is_full: bool) -> Option<(Walked, Completeness)> {
     let (end, rest) = (content.plain().len(), content.rest());
     let walk = |is_strict: bool, limit: usize| walk(content, generation, is_strict, limit);
-    let is_filled = content.is_complete() && is_fill(rest);
+    // A source that ends with the last event does not show whether other bytes precede its end.
+    let is_filled = content.is_complete() && is_fill(rest) && (is_full || !rest.is_empty());
     // The fill confirms that no other bytes precede it, so that events need no evidence of their own.
     let is_confirmed = is_filled && (!rest.is_empty() || content.format().is_some());
     let mut walked = walk(!is_confirmed, end)?;
@@ -178,8 +177,8 @@ fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, is_
     if is_confirmed {
         walked = walk(true, end)?;
     }
-    // A source that ends within a buffer has no other bytes.
-    if !is_full && (walked.is_followed || align8(walked.end) >= end) {
+    // A source that ends within an event has no other bytes.
+    if !is_full && content.is_exhausted() && walked.is_followed {
         return Some((walked, Completeness::Damaged));
     }
     // Other bytes begin at the last boundary before the end of what is no event, or at one within the last event.

@@ -108,7 +108,8 @@ fn sources() {
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    let mut child = program(&["carve", "-o", &format!("{output}-piped"), "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        program(&["carve", "-o", &format!("{output}-piped"), "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(&image).unwrap();
     let piped = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert_eq!(piped.lines().count(), out.lines().count() - 1, "{piped}");
