@@ -107,6 +107,9 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
         let mut stored = &bytes[..bytes.len().min(header.size as usize)];
         let is_full = stored.len() == header.size as usize;
         let is_compressed = header.is_compressed() && log_file.is_none();
+        if !is_compressed && !has_event(bytes) {
+            return None;
+        }
         // A walk reads the buffer at most four times.
         work += 4 * u64::from(end.min(stored.len() as u32));
         let shift = (offset % step as u64) as usize;
