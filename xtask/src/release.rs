@@ -1,6 +1,7 @@
 //! `cargo xtask release`.
 
 mod archives;
+mod licenses;
 mod notes;
 
 use crate::ci::packages;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 ///     cargo xtask release -o target/release-files
 ///
-/// It changes nothing in the workspace and publishes nothing. Its last lines are the commands that publish. Programs and wheels for other hosts
+/// It changes nothing in the workspace and publishes nothing. Its last line is the command that publishes. Programs and wheels for other hosts
 /// are compiled with Zig: pip install cargo-zigbuild ziglang maturin.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
@@ -51,7 +52,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         anstream::println!("skipped, so not complete: {}", skipped.join(", "));
     } else if args.only.is_none() {
         let version = workspace::version()?;
-        anstream::println!("publish: git tag v{version} && git push origin v{version} && cargo publish --workspace");
+        let folder = args.output.display();
+        anstream::println!("publish: git tag v{version} && git push origin v{version} && cargo xtask publish {folder}");
     }
     Ok(Outcome::Good)
 }
