@@ -50,23 +50,33 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     }
     let mut upload = vec!["upload", "--non-interactive", "--skip-existing"];
     upload.extend(wheels.iter().map(String::as_str));
-    if !wheels.is_empty() {
-        let (succeeded, text) = both("maturin", &upload, &[])?;
-        if !succeeded {
-            return Err(text.into());
-        }
+    let (succeeded, text) = both("maturin", &upload, &[])?;
+    if !succeeded {
+        return Err(text.into());
     }
-    anstream::println!("{} Python packages: published", wheels.len());
+    anstream::println!("Python packages: {} published", wheels.len());
     Ok(Outcome::Good)
 }
 
-/// The Python packages in the folder.
+/// The Python packages of this version in the folder.
 fn packages(args: &Args) -> Result<Vec<String>, Error> {
     let folder = fs::canonicalize(&args.folder).map_err(|error| format!("{}: {error}", args.folder.display()))?;
-    let (mut packages, source) = (Vec::new(), format!("etw_layouts-{}.tar.gz", workspace::version()?));
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path().display().to_string();
-        packages.extend((path.ends_with(".whl") || path.ends_with(&source)).then_some(path));
+    let name = format!("etw_layouts-{}", workspace::version()?);
+    let (source, wheel) = (format!("{name}.tar.gz"), format!("{name}-"));
+    let mut packages = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name == source || name.starts_with(&wheel) && name.ends_with(".whl") {
+            packages.push(folder.join(name).display().to_string());
+        }
+    }
+    if packages.is_empty() {
+        return Err(format!(
+            "{}: no Python packages of version {}; run: cargo xtask release -o {0}",
+            folder.display(),
+            workspace::version()?
+        )
+        .into());
     }
     packages.sort();
     Ok(packages)
@@ -119,16 +129,36 @@ fn ordered(metadata: Metadata) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     while !left.is_empty() {
         // Packages do not contain development dependencies without a version, whose requirement is `*`.
-        let waits = |dependency: &Dependency| {
-            dependency.path.is_some() && dependency.req != "*" && !names.contains(&dependency.name)
-        };
+        let waits =
+            |dependency: &Dependency| dependency.path.is_some() && dependency.req != "*" && !names.contains(&dependency.name);
         let (later, next): (Vec<_>, Vec<_>) = left.into_iter().partition(|package| package.dependencies.iter().any(waits));
         if next.is_empty() {
             let later: Vec<_> = later.iter().map(|package| package.name.as_str()).collect();
-            return Err(format!("cannot be published, because they depend on each other or on unpublished crates: {}", later.join(", ")));
+            return Err(format!("crates depend on each other, or on crates that are not published: {}", later.join(", ")));
         }
         names.extend(next.into_iter().map(|package| package.name));
         left = later;
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ordered;
+
+    #[test]
+    fn dependencies_are_published_first() {
+        let order = |text: &str| ordered(serde_json::from_str(text).unwrap());
+        let metadata = r#"{ "packages": [
+            { "name": "program", "publish": null, "dependencies": [{ "name": "library", "path": "/library", "req": "^0.1.0" }] },
+            { "name": "library", "publish": null, "dependencies": [
+                { "name": "serde", "path": null, "req": "^1" },
+                { "name": "program", "path": "/program", "req": "*" },
+                { "name": "tests", "path": "/tests", "req": "*" }] },
+            { "name": "tests", "publish": [], "dependencies": [] } ] }"#;
+        assert_eq!(order(metadata).as_deref(), Ok(["library".to_owned(), "program".to_owned()].as_slice()));
+        let metadata = metadata.replace(r#""path": "/tests", "req": "*""#, r#""path": "/tests", "req": "^0.1.0""#);
+        let message = "crates depend on each other, or on crates that are not published: library, program";
+        assert_eq!(order(&metadata).unwrap_err(), message);
+    }
 }

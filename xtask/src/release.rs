@@ -103,19 +103,21 @@ fn compatible() -> Result<Step, Error> {
     cargo(&["semver-checks", "--workspace", "--baseline-rev", last], &[])
 }
 
-/// Writes the components of the program, with versions, licenses and checksums, in the format CycloneDX (an SBOM).
+/// Writes the components of the program and of the Python package, with versions, licenses and checksums, in the format CycloneDX (an SBOM).
 fn components(folder: &Path) -> Result<Step, Error> {
     if let Some(step) = absent("cargo-cyclonedx", "cargo install cargo-cyclonedx --locked") {
         return Ok(step);
     }
-    let manifest = ["--manifest-path", "etw/Cargo.toml", "--format", "json", "--spec-version", "1.5"];
-    let step = cargo(&[&["cyclonedx"], manifest.as_slice(), &["--override-filename", SBOM]].concat(), &[])?;
-    let name = format!("{SBOM}.json");
-    // The command writes a file beside the manifest of each member that the program depends on.
+    let step = cargo(&["cyclonedx", "--format", "json", "--spec-version", "1.5", "--override-filename", SBOM], &[])?;
+    let (name, version) = (format!("{SBOM}.json"), workspace::version()?);
+    let root = format!("file://{}", workspace::root().display());
+    // The command writes a file beside the manifest of each member.
     for path in printed_by("git", &["ls-files", "--others", "--exclude-standard", "--", &format!("*{name}")])?.lines() {
         let path = workspace::root().join(path);
-        if path.ends_with(Path::new("etw").join(&name)) {
-            fs::copy(&path, folder.join(format!("etw-{}.cdx.json", workspace::version()?)))?;
+        for (member, file) in [("etw", format!("etw-{version}.cdx.json")), ("python", components_of_wheel(&version))] {
+            if path.ends_with(Path::new(member).join(&name)) {
+                fs::write(folder.join(file), fs::read_to_string(&path)?.replace(&root, "file://."))?;
+            }
         }
         fs::remove_file(path)?;
     }
@@ -124,6 +126,11 @@ fn components(folder: &Path) -> Result<Step, Error> {
 
 /// The name of the file with components, without its extension.
 const SBOM: &str = "components.cdx";
+
+/// The file with the components of the Python package, which wheels contain.
+fn components_of_wheel(version: &str) -> String {
+    format!("etw_layouts-{version}.cdx.json")
+}
 
 fn website(folder: &Path) -> Result<Step, Error> {
     let (version, parent) = (workspace::version()?, workspace::root().join("target/release-site"));

@@ -1,9 +1,9 @@
 //! Programs and Python wheels for each host.
 
-use super::licenses;
+use super::{components_of_wheel, licenses};
 use crate::steps::{Run, Step, absent, cargo, command, printed_by, rustup};
 use crate::{Error, workspace};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// A host of a release, and what its archives are compiled for.
@@ -51,8 +51,8 @@ fn program(host: &Host, version: &str, folder: &Path) -> Result<Step, Error> {
     if let Some(why) = missing(host, host.target, "cargo-zigbuild") {
         return Ok(why);
     }
-    let build =
-        cargo(&["zigbuild", "--quiet", "--release", "-p", "etw-layouts-cli", "--bin", "etw", "--target", host.target], &[])?;
+    let build = ["zigbuild", "--quiet", "--release", "-p", "etw-layouts-cli", "--bin", "etw", "--target", host.target];
+    let build = cargo(&build, &[("RUSTFLAGS", &without_paths())])?;
     let Step::Passed = build else { return Ok(build) };
     let root = workspace::root();
     let (parent, name) = (root.join("target/release-programs"), format!("etw-{version}-{}", host.target));
@@ -77,11 +77,22 @@ fn wheel(host: &Host, folder: &Path) -> Result<Step, Error> {
     if let Some(why) = missing(host, host.wheel, "maturin") {
         return Ok(why);
     }
+    let components = folder.join(components_of_wheel(&workspace::version()?)).display().to_string();
     let folder = folder.display().to_string();
     // Wheels for Linux run on systems since glibc 2.17, as PyPI requires.
-    let platform: &[&str] = if host.wheel.contains("linux") { &["--compatibility", "manylinux2014"] } else { &[] };
+    let mut options: Vec<&str> = if host.wheel.contains("linux") { vec!["--compatibility", "manylinux2014"] } else { Vec::new() };
+    if Path::new(&components).exists() {
+        options.extend(["--sbom-include", &components]);
+    }
     let build = ["build", "--quiet", "--release", "--zig", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
-    command("maturin", &[build.as_slice(), platform].concat(), &[])
+    command("maturin", &[build.as_slice(), &options].concat(), &[("RUSTFLAGS", &without_paths())])
+}
+
+/// Flags of the compiler without which messages of panics would contain the home folder of who makes the release.
+fn without_paths() -> String {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let flags = env::var("RUSTFLAGS").unwrap_or_default();
+    home.map_or_else(|| flags.clone(), |home| format!("{flags} --remap-path-prefix={}=cargo", home.display()))
 }
 
 /// The source of the Python package, from which pip compiles it on other hosts.

@@ -25,7 +25,8 @@ struct Package {
 
 /// All licenses of the program for a target; each text once, after the crates that have it.
 pub(super) fn of_program(target: &str) -> Result<String, Error> {
-    let tree = ["tree", "--locked", "-p", "etw-layouts-cli", "-e", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
+    let tree =
+        ["tree", "--locked", "-p", "etw-layouts-cli", "-e", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
     let tree = printed(&tree)?;
     let compiled = |package: &&Package| {
         let line = format!("{} v{}", package.name, package.version);
@@ -61,7 +62,10 @@ fn files(folder: &Path, with_subfolders: bool) -> Result<Vec<PathBuf>, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
         if path.is_dir() && with_subfolders {
             files.extend(self::files(&path, false)?);
-        } else if path.is_file() && !name.ends_with(".RS") && ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"].iter().any(|word| name.starts_with(word)) {
+        } else if path.is_file()
+            && !name.ends_with(".RS")
+            && ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"].iter().any(|word| name.starts_with(word))
+        {
             files.push(path);
         }
     }
