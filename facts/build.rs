@@ -23,6 +23,7 @@ fn main() -> io::Result<()> {
 fn write(root: &Path, mut names: Vec<String>, file: &str) -> io::Result<()> {
     names.sort();
     let rows = names.iter().map(|name| format!("    ({:?}, include_str!({:?})),\n", format!("facts/{name}"), root.join(name)));
+    let table = format!("pub static TABLE: [(&str, &str); {}] = [\n{}];\n", names.len(), rows.collect::<String>());
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join(file), format!("&[\n{}]\n", rows.collect::<String>()))
+    fs::write(out.join(file), table)
 }

@@ -10,8 +10,9 @@ fn main() -> io::Result<()> {
     find(&root, "", &mut names)?;
     names.sort();
     let rows = names.iter().map(|name| format!("    ({:?}, include_str!({:?})),\n", format!("specs/{name}"), root.join(name)));
+    let table = format!("pub static TABLE: [(&str, &str); {}] = [\n{}];\n", names.len(), rows.collect::<String>());
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("files.rs"), format!("&[\n{}]\n", rows.collect::<String>()))
+    fs::write(out.join("files.rs"), table)
 }
 
 /// The specs of a folder and its subfolders, without the manifest of the crate.

@@ -8,4 +8,9 @@
 #![forbid(unsafe_code)]
 
 /// Each spec by its path in the repository, such as `specs/etw/WMI_BUFFER_HEADER.toml`, with its text; sorted.
-pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+pub const FILES: &[(&str, &str)] = &files::TABLE;
+
+// A static, because a program would contain the texts of a constant once for each unit that uses it.
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/files.rs"));
+}

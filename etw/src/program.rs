@@ -118,7 +118,9 @@ pub fn built_in() -> Project {
     let (specs, facts) = (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES));
     let (listed, events) = (etw_layouts_facts::UPDATES, etw_layouts_facts::EVENTS);
     static READ: OnceLock<Layouts> = OnceLock::new();
-    let (specs_bin, facts_bin) = (include_bytes!("stored/specs.bin"), include_bytes!("stored/facts.bin"));
-    let stored = Stored { specs: specs_bin, facts: facts_bin, read: Some(&READ) };
+    // The program would contain a constant once for each unit that uses it.
+    static SPECS: [u8; include_bytes!("stored/specs.bin").len()] = *include_bytes!("stored/specs.bin");
+    static FACTS: [u8; include_bytes!("stored/facts.bin").len()] = *include_bytes!("stored/facts.bin");
+    let stored = Stored { specs: &SPECS, facts: &FACTS, read: Some(&READ) };
     Project { standard: etw_layouts_specs::FILES, listed, events, stored, ..Project::of(specs, facts) }
 }

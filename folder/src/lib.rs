@@ -217,13 +217,12 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// It is a link or a file, or cannot be removed.
+    /// It is a link or a file, or cannot be removed. On Windows, it also must not be open as a [`Folder`].
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
         checked(&self.path, name)?;
-        match self.folder(name)? {
-            Some(folder) => self.dir.remove_dir_all(name).map_err(|error| named(&folder.path, &error)),
-            None => Ok(()),
-        }
+        // Windows does not remove a folder while a handle of it is open.
+        let Some(path) = self.folder(name)?.map(|folder| folder.path) else { return Ok(()) };
+        self.dir.remove_dir_all(name).map_err(|error| named(&path, &error))
     }
 
     fn created(&self, path: Option<&str>) -> io::Result<Self> {

@@ -152,7 +152,8 @@ fn contents(root: &Path) -> Vec<String> {
             match entry.file_type().unwrap().is_dir() {
                 true => add(root, &path, all),
                 false => {
-                    all.push(format!("{} {}", path.strip_prefix(root).unwrap().display(), fs::read_to_string(&path).unwrap()))
+                    let name = path.strip_prefix(root).unwrap().display().to_string().replace('\\', "/");
+                    all.push(format!("{name} {}", fs::read_to_string(&path).unwrap()));
                 }
             }
         }

@@ -10,6 +10,7 @@ mod generate;
 mod hosts;
 mod mutants;
 mod pages;
+mod publish;
 mod release;
 mod site;
 mod snapshot;
@@ -45,6 +46,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Site(site::Args),
     Release(release::Args),
+    Publish(publish::Args),
     Ci(ci::Args),
 }
 
@@ -64,6 +66,7 @@ fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Fuzz(args) => fuzz::run(args),
         Command::Site(args) => site::run(args),
         Command::Release(args) => release::run(args),
+        Command::Publish(args) => publish::run(args),
         Command::Ci(args) => ci::run(args),
     }
 }

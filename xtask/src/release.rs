@@ -1,10 +1,11 @@
 //! `cargo xtask release`.
 
 mod archives;
+mod licenses;
 mod notes;
 
 use crate::ci::packages;
-use crate::steps::{Run, Step, Unpassed, absent, cargo, choose, in_turn, printed_by};
+use crate::steps::{Run, Step, absent, cargo, choose, in_turn, printed_by};
 use crate::{Error, Outcome, site, workspace};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 ///     cargo xtask release -o target/release-files
 ///
-/// It changes nothing in the workspace and publishes nothing. Its last lines are the commands that publish. Programs and wheels for other hosts
+/// It changes nothing in the workspace and publishes nothing. Its last line is the command that publishes. Programs and wheels for other hosts
 /// are compiled with Zig: pip install cargo-zigbuild ziglang maturin.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
@@ -37,40 +38,51 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             format!("{} is not empty; name a new folder, because SHA256SUMS lists all its files", folder.display()).into()
         );
     }
-    let mut steps = steps(&folder)?;
-    choose(&mut steps, &mut Vec::new(), args.only.as_deref())?;
-    let Unpassed { failed, skipped } = in_turn(&steps);
-    if !failed.is_empty() {
-        anstream::println!("failed: {}", failed.join(", "));
-        return Ok(Outcome::Differs);
+    let (mut checks, mut files) = (checks(&folder), files(&folder)?);
+    choose(&mut checks, &mut files, args.only.as_deref())?;
+    let mut skipped = Vec::new();
+    // Programs take an hour. They are not compiled if a check fails.
+    for steps in [&checks, &files] {
+        let unpassed = in_turn(steps);
+        if !unpassed.failed.is_empty() {
+            anstream::println!("failed: {}", unpassed.failed.join(", "));
+            return Ok(Outcome::Differs);
+        }
+        skipped.extend(unpassed.skipped);
     }
     let count = checksums(&folder)?;
     anstream::println!("{count} files and {SUMS} in {}", folder.display());
-    let skipped: Vec<_> = skipped.into_iter().filter(|name| *name != COMPATIBLE).collect();
     if !skipped.is_empty() {
-        anstream::println!("skipped, so not complete: {}", skipped.join(", "));
-    } else if args.only.is_none() {
+        anstream::println!("skipped, for the reasons above: {}", skipped.join(", "));
+    }
+    if args.only.is_none() {
         let version = workspace::version()?;
-        anstream::println!("publish: git tag v{version} && git push origin v{version} && cargo publish --workspace");
+        let folder = args.output.display();
+        anstream::println!("publish: git tag v{version} && git push origin v{version} && cargo xtask publish {folder}");
     }
     Ok(Outcome::Good)
 }
 
-fn steps(folder: &Path) -> Result<Vec<(String, Run)>, Error> {
-    let own = |name: &str, step: fn(&Path) -> Result<Step, Error>| {
-        let folder = folder.to_owned();
-        (name.to_owned(), Box::new(move || step(&folder)) as Run)
-    };
-    let mut steps = vec![
-        own("commit", |_| committed()),
-        own("notes", notes::written),
-        own("packages", |_| packages::complete()),
-        own(COMPATIBLE, |_| compatible()),
-        own("components", components),
-    ];
+/// What must be true of a release; and its notes.
+fn checks(folder: &Path) -> Vec<(String, Run)> {
+    vec![
+        step("commit", folder, |_| committed()),
+        step("packages", folder, |_| packages::complete()),
+        step("semantic versions", folder, |_| compatible()),
+        step("notes", folder, notes::written),
+    ]
+}
+
+fn files(folder: &Path) -> Result<Vec<(String, Run)>, Error> {
+    let mut steps = vec![step("components", folder, components)];
     steps.extend(archives::steps(folder)?);
-    steps.push(own("site", website));
+    steps.push(step("site", folder, website));
     Ok(steps)
+}
+
+fn step(name: &str, folder: &Path, run: fn(&Path) -> Result<Step, Error>) -> (String, Run) {
+    let folder = folder.to_owned();
+    (name.to_owned(), Box::new(move || run(&folder)))
 }
 
 /// A release is made from a commit that has no tag of this version.
@@ -86,9 +98,6 @@ fn committed() -> Result<Step, Error> {
     })
 }
 
-/// The step that is skipped for the first release.
-const COMPATIBLE: &str = "semantic versions";
-
 /// Compares the public interfaces with those of the last tag.
 fn compatible() -> Result<Step, Error> {
     let tags = printed_by("git", &["tag", "--list", "v*", "--sort=-v:refname"])?;
@@ -101,19 +110,21 @@ fn compatible() -> Result<Step, Error> {
     cargo(&["semver-checks", "--workspace", "--baseline-rev", last], &[])
 }
 
-/// Writes the components of the program, with versions, licenses and checksums, in the format CycloneDX (an SBOM).
+/// Writes the components of the program and of the Python package, with versions, licenses and checksums, in the format CycloneDX (an SBOM).
 fn components(folder: &Path) -> Result<Step, Error> {
     if let Some(step) = absent("cargo-cyclonedx", "cargo install cargo-cyclonedx --locked") {
         return Ok(step);
     }
-    let manifest = ["--manifest-path", "etw/Cargo.toml", "--format", "json", "--spec-version", "1.5"];
-    let step = cargo(&[&["cyclonedx"], manifest.as_slice(), &["--override-filename", SBOM]].concat(), &[])?;
-    let name = format!("{SBOM}.json");
-    // The command writes a file beside the manifest of each member that the program depends on.
+    let step = cargo(&["cyclonedx", "--format", "json", "--spec-version", "1.5", "--override-filename", SBOM], &[])?;
+    let (name, version) = (format!("{SBOM}.json"), workspace::version()?);
+    let root = format!("file://{}", workspace::root().display());
+    // The command writes a file beside the manifest of each member.
     for path in printed_by("git", &["ls-files", "--others", "--exclude-standard", "--", &format!("*{name}")])?.lines() {
         let path = workspace::root().join(path);
-        if path.ends_with(Path::new("etw").join(&name)) {
-            fs::copy(&path, folder.join(format!("etw-{}.cdx.json", workspace::version()?)))?;
+        for (member, file) in [("etw", format!("etw-{version}.cdx.json")), ("python", components_of_wheel(&version))] {
+            if path.ends_with(Path::new(member).join(&name)) {
+                fs::write(folder.join(file), fs::read_to_string(&path)?.replace(&root, "file://."))?;
+            }
         }
         fs::remove_file(path)?;
     }
@@ -122,6 +133,11 @@ fn components(folder: &Path) -> Result<Step, Error> {
 
 /// The name of the file with components, without its extension.
 const SBOM: &str = "components.cdx";
+
+/// The file with the components of the Python package, which wheels contain.
+fn components_of_wheel(version: &str) -> String {
+    format!("etw_layouts-{version}.cdx.json")
+}
 
 fn website(folder: &Path) -> Result<Step, Error> {
     let (version, parent) = (workspace::version()?, workspace::root().join("target/release-site"));

@@ -1,8 +1,9 @@
 //! Programs and Python wheels for each host.
 
-use crate::steps::{Run, Step, absent, cargo, command, rustup};
+use super::{components_of_wheel, licenses};
+use crate::steps::{Run, Step, absent, cargo, command, printed_by, rustup};
 use crate::{Error, workspace};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// A host of a release, and what its archives are compiled for.
@@ -33,6 +34,8 @@ pub(super) fn steps(folder: &Path) -> Result<Vec<(String, Run)>, Error> {
         let folder = folder.to_owned();
         steps.push((format!("wheel {}", host.wheel), Box::new(move || wheel(host, &folder))));
     }
+    let folder = folder.to_owned();
+    steps.push(("python source".to_owned(), Box::new(move || source(&folder))));
     Ok(steps)
 }
 
@@ -43,13 +46,13 @@ pub(super) fn packed(parent: &Path, name: &str, archive: &Path) -> Result<Step, 
     command("tar", &[owner.as_slice(), &["-C", &parent, "-cf", &archive, name]].concat(), &[])
 }
 
-/// The program with its licenses, in an archive.
+/// The program with its licenses and documents, in an archive.
 fn program(host: &Host, version: &str, folder: &Path) -> Result<Step, Error> {
     if let Some(why) = missing(host, host.target, "cargo-zigbuild") {
         return Ok(why);
     }
-    let build =
-        cargo(&["zigbuild", "--quiet", "--release", "-p", "etw-layouts-cli", "--bin", "etw", "--target", host.target], &[])?;
+    let build = ["zigbuild", "--quiet", "--release", "-p", "etw-layouts-cli", "--bin", "etw", "--target", host.target];
+    let build = cargo(&build, &[("RUSTFLAGS", &without_paths())])?;
     let Step::Passed = build else { return Ok(build) };
     let root = workspace::root();
     let (parent, name) = (root.join("target/release-programs"), format!("etw-{version}-{}", host.target));
@@ -60,9 +63,13 @@ fn program(host: &Host, version: &str, folder: &Path) -> Result<Step, Error> {
     fs::create_dir_all(&inside)?;
     let file = if host.target.contains("windows") { "etw.exe" } else { "etw" };
     fs::copy(root.join("target").join(host.target).join("release").join(file), inside.join(file))?;
-    for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
-        fs::copy(root.join(file), inside.join(file))?;
+    // README.md refers to the other documents.
+    for file in printed_by("git", &["ls-files", "README.md", "CHANGELOG.md", "LICENSE-*", "docs"])?.lines() {
+        let copy = inside.join(file);
+        fs::create_dir_all(copy.parent().unwrap_or(&inside))?;
+        fs::copy(root.join(file), copy)?;
     }
+    fs::write(inside.join("LICENSES-OF-CRATES"), licenses::of_program(host.target)?)?;
     packed(&parent, &name, &folder.join(format!("{name}.tar.gz")))
 }
 
@@ -70,19 +77,40 @@ fn wheel(host: &Host, folder: &Path) -> Result<Step, Error> {
     if let Some(why) = missing(host, host.wheel, "maturin") {
         return Ok(why);
     }
+    let components = folder.join(components_of_wheel(&workspace::version()?)).display().to_string();
     let folder = folder.display().to_string();
     // Wheels for Linux run on systems since glibc 2.17, as PyPI requires.
-    let platform: &[&str] = if host.wheel.contains("linux") { &["--compatibility", "manylinux2014"] } else { &[] };
+    let mut options: Vec<&str> = if host.wheel.contains("linux") { vec!["--compatibility", "manylinux2014"] } else { Vec::new() };
+    if Path::new(&components).exists() {
+        options.extend(["--sbom-include", &components]);
+    }
     let build = ["build", "--quiet", "--release", "--zig", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
-    command("maturin", &[build.as_slice(), platform].concat(), &[])
+    command("maturin", &[build.as_slice(), &options].concat(), &[("RUSTFLAGS", &without_paths())])
 }
+
+/// Flags of the compiler without which messages of panics would contain the home folder of who makes the release.
+fn without_paths() -> String {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let flags = env::var("RUSTFLAGS").unwrap_or_default();
+    home.map_or_else(|| flags.clone(), |home| format!("{flags} --remap-path-prefix={}=cargo", home.display()))
+}
+
+/// The source of the Python package, from which pip compiles it on other hosts.
+fn source(folder: &Path) -> Result<Step, Error> {
+    if let Some(step) = absent("maturin", INSTALL) {
+        return Ok(step);
+    }
+    command("maturin", &["sdist", "-m", "python/Cargo.toml", "--out", &folder.display().to_string()], &[])
+}
+
+const INSTALL: &str = "pip install cargo-zigbuild ziglang maturin";
 
 /// What must be installed before a host can be compiled for.
 fn missing(host: &Host, target: &str, program: &str) -> Option<Step> {
     if host.needs_sdk && env::var_os("SDKROOT").is_none() {
         return Some(Step::Skipped("SDKROOT is not set; it is the folder of an SDK of macOS".into()));
     }
-    if let Some(step) = absent(program, "pip install cargo-zigbuild ziglang maturin") {
+    if let Some(step) = absent(program, INSTALL) {
         return Some(step);
     }
     let is_installed = rustup(&["target", "list", "--installed"]).iter().any(|line| line == target);

@@ -117,6 +117,7 @@ impl State {
     pub fn commit_known(&self, record: &Record) -> Result<Record, table::Error> {
         let staging = self.staging.create_folder(&record.part)?;
         let known = self.copy(&staging, record, record.traces.clone())?;
+        drop(staging);
         self.unstage(&record.part)?;
         Ok(known)
     }
@@ -129,6 +130,8 @@ impl State {
                 staging.rename(&file.path, &self.root, &file.path)?;
             }
         }
+        // Windows does not remove a folder while a handle of it is open.
+        drop(staging);
         self.unstage(&record.part)
     }
 
@@ -218,6 +221,7 @@ impl State {
                 _ => files.push(Written { path, rows, bytes: out.metadata()?.len(), ..file.clone() }),
             }
         }
+        drop(staging);
         let traces = traces.into_iter().map(|trace| Exported { is_partial: trace.is_partial || from.is_broken, ..trace });
         let options = from.options.clone();
         let record = Record { part, options, traces: traces.collect(), files, is_broken: false };
