@@ -21,7 +21,7 @@ pub struct Session {
     pub buffer_size: u32,
     /// Whether buffers are compressed.
     pub compressed: bool,
-    /// The header buffer, then the others by sequence number, time stamp and processor.
+    /// The header buffer, then the others by time stamp, sequence number and processor.
     pub buffers: Vec<Entry>,
 }
 
@@ -124,7 +124,7 @@ fn mark(buffers: &mut [Entry]) {
     let buffers = &mut buffers[rest..];
     buffers.sort_by_key(|Entry { source, found, .. }| {
         let header = &found.header;
-        (sequence(found), header.time_stamp, header.processor(), *source, found.offset)
+        (header.time_stamp, sequence(found), header.processor(), *source, found.offset)
     });
     let mut best: BTreeMap<_, usize> = BTreeMap::new();
     let mut hashes: BTreeMap<(u64, u32), usize> = BTreeMap::new();

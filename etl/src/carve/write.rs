@@ -21,7 +21,7 @@ pub struct Written {
 }
 
 impl Session {
-    /// Writes the session as a trace file: the header buffer, then the other buffers by sequence number. Whole buffers are copied byte for byte. Of
+    /// Writes the session as a trace file: the header buffer, then the other buffers by time. Whole buffers are copied byte for byte. Of
     /// others, the header with new sizes and the whole events are written, uncompressed. Without a log file header, one is made that states
     /// neither clock nor times. `read` returns the bytes of a source: its index, an offset and a length; fewer at its end.
     ///
