@@ -57,7 +57,7 @@ pub(super) const WINDOW: usize = LARGEST as usize;
 pub(super) struct Examined {
     /// The buffer, and the number of its bytes in the source that no other buffer can occupy.
     pub found: Option<(Found, u64)>,
-    /// Bytes decompressed and walked.
+    /// Bytes decompressed, walked, and compared with headers.
     pub work: u64,
 }
 
@@ -119,6 +119,7 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
         if let Some((walked, _)) = &left {
             // Another buffer can begin within an event. Its events, and the fill of its unused space, can be at the right places.
             let present = if is_compressed { stored.len() } else { walked.end };
+            work += (present / step * BUFFER_HEADER) as u64;
             let mut boundaries = (step - shift..present).step_by(step);
             let is_buffer = |start: &usize| is_candidate(&bytes[*start..]) && has_event(&bytes[*start..]);
             if let Some(start) = boundaries.find(is_buffer) {
