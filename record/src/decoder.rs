@@ -8,6 +8,7 @@ use etw_layouts_etl::{Decoded, Event, Schemas};
 use etw_layouts_lines::kind::LineKinds;
 use etw_layouts_lines::line::{Line, Name, Names, Origin, Payload};
 use etw_layouts_lines::schemas::SchemaOptions;
+use etw_layouts_lines::wpp::{self, WppMessages};
 use etw_layouts_lines::{Error, Refusals, document};
 use etw_layouts_schemas::trace::{Collector, MANIFEST_EVENT, Place};
 use std::cell::RefCell;
@@ -17,6 +18,7 @@ use std::path::Path;
 /// frequent names; it keeps no events.
 pub struct Decoder {
     schemas: Schemas,
+    messages: WppMessages,
     collector: Collector,
     /// The bytes of the last event.
     bytes: Vec<u8>,
@@ -32,6 +34,7 @@ pub struct LiveEvent<'a> {
     pub event: Event<'a>,
     /// The schemas.
     pub schemas: &'a Schemas,
+    messages: &'a WppMessages,
     /// Its time.
     pub time: FileTime,
     /// The processor that wrote it.
@@ -42,6 +45,13 @@ impl<'a> LiveEvent<'a> {
     /// The event with its schema; `None` if no schema is known.
     pub fn decode(&self) -> Option<Decoded<'a>> {
         self.event.decode(self.schemas)
+    }
+
+    /// The text of a message of WPP; `None` for other events, and if the format of the message is unknown. A value that cannot be decoded is missing in
+    /// the text; [`Decoder::json`] returns the fault.
+    pub fn message(&self) -> Option<String> {
+        let message = self.messages.of(&self.event)?;
+        Some(wpp::text(message, &self.event, self.schemas).0.text)
     }
 }
 
@@ -61,6 +71,7 @@ impl Decoder {
     pub fn with_schemas(schemas: Schemas) -> Self {
         Self {
             schemas,
+            messages: WppMessages::default(),
             collector: Collector::default(),
             bytes: Vec::new(),
             file: Name::new(""),
@@ -69,8 +80,8 @@ impl Decoder {
         }
     }
 
-    /// Adds the schemas in a file or folder: manifests (.man, .xml), or Windows binaries with compiled manifests. They have priority over all
-    /// others. Returns the files, and the parts of files, that are not used, each with the reason.
+    /// Adds the schemas in a file or folder: manifests (.man, .xml), Windows binaries with compiled manifests, and the formats of WPP messages in trace
+    /// message format files (.tmf) or private program databases (.pdb). They have priority over all others. Returns the files, and the parts of files, that are not used, each with the reason.
     ///
     /// # Errors
     ///
@@ -84,6 +95,7 @@ impl Decoder {
                 self.add(library.bytes());
             }
         }
+        self.messages.extend(&options.messages());
         Ok(unused.0.into_inner())
     }
 
@@ -100,7 +112,7 @@ impl Decoder {
     pub fn event(&mut self, record: &EventRecordRef<'_>) -> Result<LiveEvent<'_>, RecordError> {
         self.read_manifest(record)?;
         let event = record.event(&mut self.bytes)?;
-        Ok(LiveEvent { event, schemas: &self.schemas, time: record.time(), processor: processor(record) })
+        Ok(LiveEvent { event, schemas: &self.schemas, messages: &self.messages, time: record.time(), processor: processor(record) })
     }
 
     /// Appends the event as one line of JSON: the document that `etw etl events --payload fields --format json` prints, without the members that
@@ -116,6 +128,7 @@ impl Decoder {
         let origin = Origin { buffer: 0, offset: 0, processor: processor(record) };
         let time = Some(record.time().0);
         let line = Line::new(&self.file, &event, &self.schemas, origin, time, Some(Payload::Fields));
+        let line = Line { message: self.messages.of(&event), ..line };
         Ok(document::live(&line, &mut self.names, &mut self.kinds, out))
     }
 
