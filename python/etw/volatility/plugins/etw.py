@@ -22,6 +22,14 @@ Row = tuple[Any, ...]
 
 PAGE = 0x1000
 
+SOURCES = {
+    "file": "the symbols of --symbols",
+    "facts": "the built-in facts of its PDB",
+    "build": "a built-in table by build",
+    "search": "a search in the image of the kernel",
+}
+"""The sources of the addresses of variables."""
+
 
 class _Plugin(interfaces.plugins.PluginInterface):
     """Reads ETW's state in memory."""
@@ -177,7 +185,9 @@ class Globals(_Plugin):
         kernel = self.info()["kernel"]
         yield ("kernel", _address(kernel["base"]), f"build {kernel['build']}, known by {kernel['build_source']}")
         for name, address in kernel["globals"].items():
-            yield (name, _address(address), f"variable, from {kernel['symbols_source']}")
+            # A search finds one variable; any others are from a table by build.
+            is_other = kernel["symbols_source"] == "search" and name != "PspHostSiloGlobals"
+            yield (name, _address(address), f"variable, from {SOURCES['build' if is_other else kernel['symbols_source']]}")
         for one in kernel["layouts"]:
             yield (one["structure"], renderers.NotApplicableValue(), f"{one['confidence']}: {one['evidence']}")
 
