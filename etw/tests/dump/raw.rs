@@ -198,7 +198,7 @@ fn memory_images() {
         assert_eq!(answer, compared(&info_of(memory(), &ranges, &words)), "{name}");
         // Without symbols, a search finds the state of ETW where it refers back to its variable.
         if symbols.is_some() && build.number >= [10, 0, 15063] {
-            let found = info_of(memory(), &ranges, &["dump", "info", "--details"]);
+            let found = info_of(memory(), &ranges, &["dump", "info", "--details", "memory"]);
             let names = |info: &Value| -> Vec<_> { info["sessions"].as_array().unwrap().iter().map(|one| one["session"].clone()).collect() };
             assert_eq!((&found["kernel"]["symbols_source"], names(&found)), (&value!("search"), names(&answer)), "{name}");
             assert_eq!(found["providers"], answer["providers"], "{name}");

@@ -100,7 +100,7 @@ fn records(trace: &[u8]) -> Vec<u8> {
         let event = record.event();
         let mut header = match (event.flags(), event.header_type()) {
             (Some(_), _) => event.bytes()[..0x50].to_vec(),
-            (None, HeaderType::Message) => header_of_message(event),
+            (None, HeaderType::Message) => header_of_message(&event),
             // The header of the trace.
             _ => continue,
         };
@@ -193,7 +193,7 @@ fn live_events_have_the_json_of_a_trace() {
     let named = |id: u16| live.iter().find(|event| event["id"] == id && event["provider"] == Uuid::from_u128(SOURCE).to_string());
     let name = |id| named(id).and_then(|event| event["event"].as_str());
     assert_eq!((name(1), name(2)), (Some("Maker-Sent/Sent"), Some("Maker-Sent/Named")), "{output}");
-    assert_eq!((&live[8]["message"], &live[9]["payload"]), (&Value::from("start: 5 of disk"), &Value::from("06")), "{output}");
+    assert_eq!((&live[7]["message"], &live[8]["payload"]), (&Value::from("start: 5 of disk"), &Value::from("06")), "{output}");
     // Only the payload of the event at 600 is truncated.
     let faults: Vec<_> =
         live.iter().zip(statuses.chars()).filter(|(_, status)| *status == '1').map(|(event, _)| &event["time"]).collect();
