@@ -153,7 +153,7 @@ def test_without_symbols(tmp_path):
     expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
     rows, text = vol(Path(IMAGES) / f"{name}.raw", "etw.Sessions", cwd=tmp_path)
     assert [row["Name"] for row in rows] == [one["session"] for one in expected["sessions"]]
-    assert "found by a search" in text
+    assert "PspHostSiloGlobals was found by a search" in text
     rows, _ = vol(Path(IMAGES) / f"{name}.raw", "etw.Globals", cwd=tmp_path)
     assert [row["Description"] for row in rows if row["Name"] == "PspHostSiloGlobals"] == ["variable, from a search in the image of the kernel"]
 

@@ -108,6 +108,11 @@ class _Plugin(interfaces.plugins.PluginInterface):
     def info(self) -> dict[str, Any]:
         """Everything in memory. Warns about findings."""
         [info] = self.command("info", "--details")
+        kernel = info["kernel"]
+        if kernel["symbols_source"] == "search":
+            log.warning("PspHostSiloGlobals was found by a search in the image of the kernel; times need other variables: see --symbols")
+        elif kernel["symbols_source"] == "none":
+            log.warning("no addresses of variables, so sessions and providers are not found: %s", kernel["symbols_note"])
         if info["diagnostics_total"]:
             log.warning("%s findings and diagnostics: the plugin etw.Findings lists them", info["diagnostics_total"])
         return info
