@@ -69,11 +69,8 @@ impl EventRecordRef<'_> {
     fn message<'b>(&self, bytes: &'b mut Vec<u8>) -> Event<'b> {
         let EVENT_HEADER { ThreadId, ProcessId, TimeStamp, ProviderId, EventDescriptor, Flags, .. } = self.header;
         let is_32_bit = Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_32_BIT_HEADER);
-        let pointers = if is_32_bit {
-            TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER32
-        } else {
-            TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER64
-        };
+        let pointers =
+            if is_32_bit { TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER32 } else { TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER64 };
         let message = Message {
             number: EventDescriptor.Id,
             guid: Some(guid(ProviderId)),

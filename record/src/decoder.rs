@@ -112,7 +112,13 @@ impl Decoder {
     pub fn event(&mut self, record: &EventRecordRef<'_>) -> Result<LiveEvent<'_>, RecordError> {
         self.read_manifest(record)?;
         let event = record.event(&mut self.bytes)?;
-        Ok(LiveEvent { event, schemas: &self.schemas, messages: &self.messages, time: record.time(), processor: processor(record) })
+        Ok(LiveEvent {
+            event,
+            schemas: &self.schemas,
+            messages: &self.messages,
+            time: record.time(),
+            processor: processor(record),
+        })
     }
 
     /// Appends the event as one line of JSON: the document that `etw etl events --payload fields --format json` prints, without the members that

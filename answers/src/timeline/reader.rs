@@ -4,11 +4,11 @@ use super::entry::{Entry, Participant, User, Value};
 use super::field::{Field, Format};
 use super::kinds::{KINDS, Kind, kind_named};
 use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
+use etw_layouts_trace::etl::codes::BugCheck;
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
 use etw_layouts_trace::etl::wire::EVENT_HEADER_EXT_TYPE;
 use etw_layouts_trace::etl::{Decoded, Event as Header, Uuid, codes};
 use etw_layouts_trace::{Error, Event, EventKind, ProcessIndex, Session, Trace, kernel, kind};
-use etw_layouts_trace::etl::codes::BugCheck;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -199,14 +199,17 @@ fn memory_images() {
         // Without symbols, a search finds the state of ETW where it refers back to its variable.
         if symbols.is_some() && build.number >= [10, 0, 15063] {
             let found = info_of(memory(), &ranges, &["dump", "info", "--details", "memory"]);
-            let names = |info: &Value| -> Vec<_> { info["sessions"].as_array().unwrap().iter().map(|one| one["session"].clone()).collect() };
+            let names = |info: &Value| -> Vec<_> {
+                info["sessions"].as_array().unwrap().iter().map(|one| one["session"].clone()).collect()
+            };
             assert_eq!((&found["kernel"]["symbols_source"], names(&found)), (&value!("search"), names(&answer)), "{name}");
             assert_eq!(found["providers"], answer["providers"], "{name}");
             // Without the reference back, the variable is not found.
             let host = dump.find_host(build).expect("memory").expect("the variable");
             let back = (dump.image().expect("an image").base.0 + host).to_le_bytes();
             let other = pages.iter().map(|(address, page)| {
-                let words = page.chunks_exact(8).flat_map(|word| if word == back { [0; 8] } else { word.try_into().expect("a word") });
+                let words =
+                    page.chunks_exact(8).flat_map(|word| if word == back { [0; 8] } else { word.try_into().expect("a word") });
                 (*address, words.collect())
             });
             let other = MemoryDump::from_memory(Pages(other.collect()), &ranges, Some(build)).expect("a kernel");

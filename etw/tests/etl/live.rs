@@ -170,7 +170,8 @@ fn live_events_have_the_json_of_a_trace() {
     consumer.stdin.take().expect("a pipe").write_all(&records(&bytes)).expect("the consumer reads");
     let output = String::from_utf8(consumer.wait_with_output().expect("the consumer ends").stdout).expect("UTF-8");
 
-    let (_, expected, _) = run(&["events", "--payload", "fields", "--format", "json", "--manifests", &named, "--tmf", &named, &file]);
+    let (_, expected, _) =
+        run(&["events", "--payload", "fields", "--format", "json", "--manifests", &named, "--tmf", &named, &file]);
     let mut expected = json(&expected);
     expected.retain(|event| event["flags"].is_number() || event["header"] == "MESSAGE");
     let (mut statuses, mut live) = (String::new(), Vec::new());

@@ -58,7 +58,13 @@ pub fn run(input: &[u8]) {
 
 /// Memory in each format of page tables, with the image of a kernel that has a PDB, and a list of modules.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let formats = [(Arch::X64, Paging::Four), (Arch::X64, Paging::Five), (Arch::Arm64, Paging::Arm), (Arch::X86, Paging::Pae), (Arch::X86, Paging::Two)];
+    let formats = [
+        (Arch::X64, Paging::Four),
+        (Arch::X64, Paging::Five),
+        (Arch::Arm64, Paging::Arm),
+        (Arch::X86, Paging::Pae),
+        (Arch::X86, Paging::Two),
+    ];
     let memory = formats.map(|(arch, paging)| {
         let kit = Plan::of(BUILD, arch).kit;
         let (start, end) = module(arch);
