@@ -20,13 +20,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let records: Vec<_> = events.iter().filter_map(|one| record(&one.event())).collect();
     println!("{} events with an EVENT_HEADER of {}", records.len(), events.len());
 
-    let schemas = Schemas::built_in();
-    report("trace: fields", records.len(), || {
+    let schemas = Schemas::built_in().with_static_library(etw_layouts_catalog::library());
+    // The decoder also reads the manifests that the trace contains.
+    report("trace: fields", "fields", records.len(), || {
         let kept = events.iter().map(|one| one.event()).filter(|event| event.flags().is_some());
         kept.filter_map(|event| Some(fields(&event.decode(&schemas)?))).sum()
     });
-    let mut decoder = Decoder::with_schemas(Schemas::built_in());
-    report("live: fields", records.len(), || {
+    let mut decoder = Decoder::new();
+    report("live: fields", "fields", records.len(), || {
         let mut count = 0;
         for (header, items, payload) in &records {
             let record = EventRecordRef { header: *header, context: zero(), items, user_data: payload };
@@ -35,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         count
     });
     let mut text = Vec::new();
-    report("live: JSON", records.len(), || {
+    report("live: JSON", "bytes", records.len(), || {
         text.clear();
         for (header, items, payload) in &records {
             let record = EventRecordRef { header: *header, context: zero(), items, user_data: payload };
@@ -57,7 +58,7 @@ fn record<'a>(event: &Event<'a>) -> Option<(EVENT_HEADER, Vec<Item<'a>>, &'a [u8
     Some((header, event.items().collect(), event.payload()))
 }
 
-fn report(what: &str, events: usize, mut decode: impl FnMut() -> usize) {
+fn report(what: &str, unit: &str, events: usize, mut decode: impl FnMut() -> usize) {
     let mut seconds = f64::INFINITY;
     let mut result = 0;
     for _ in 0..ROUNDS {
@@ -65,5 +66,5 @@ fn report(what: &str, events: usize, mut decode: impl FnMut() -> usize) {
         result = decode();
         seconds = seconds.min(start.elapsed().as_secs_f64());
     }
-    println!("{what:14} {:>12.0} events/s ({result} fields or bytes)", events as f64 / seconds);
+    println!("{what:14} {:>12.0} events/s ({result} {unit})", events as f64 / seconds);
 }
