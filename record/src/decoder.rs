@@ -9,10 +9,11 @@ use etw_layouts_lines::kind::LineKinds;
 use etw_layouts_lines::line::{Line, Name, Names, Origin, Payload};
 use etw_layouts_lines::schemas::SchemaOptions;
 use etw_layouts_lines::wpp::{self, WppMessages};
-use etw_layouts_lines::{Error, Refusals, document};
+use etw_layouts_lines::{Refusals, document};
 use etw_layouts_schemas::trace::{Collector, MANIFEST_EVENT, Place};
 use std::cell::RefCell;
 use std::path::Path;
+use std::{error, fmt};
 
 /// Decodes the events of sessions. It keeps the schemas, the manifests that EventSource providers sent (at most 64 MiB), and the texts of
 /// frequent names; it keeps no events.
@@ -86,9 +87,9 @@ impl Decoder {
     /// # Errors
     ///
     /// The path cannot be read, or has no schemas.
-    pub fn add_schemas(&mut self, path: &Path) -> Result<Vec<String>, Error> {
+    pub fn add_schemas(&mut self, path: &Path) -> Result<Vec<String>, SchemasError> {
         let (options, unused) = (SchemaOptions::new(vec![path.to_owned()], Vec::new()), Unused::default());
-        options.load(&unused)?;
+        options.load(&unused).map_err(|error| SchemasError(error.to_string()))?;
         for library in options.of_any().libraries() {
             // The built-in library, which the decoder has already, is the last.
             if library.bytes().as_ptr() != etw_layouts_catalog::library().bytes().as_ptr() {
@@ -159,6 +160,18 @@ impl Decoder {
         }
     }
 }
+
+/// The reason why a file or folder has no schemas that can be read, with its path and a remedy.
+#[derive(Clone, Debug)]
+pub struct SchemasError(String);
+
+impl fmt::Display for SchemasError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl error::Error for SchemasError {}
 
 /// The processor of a record: a byte, unless the flags of the header announce an index of two bytes.
 fn processor(record: &EventRecordRef<'_>) -> u16 {

@@ -17,5 +17,5 @@
 pub mod capi;
 mod decoder;
 
-pub use decoder::{Decoder, LiveEvent};
+pub use decoder::{Decoder, LiveEvent, SchemasError};
 pub use etw_layouts_etl::live::EventRecordRef;
