@@ -156,6 +156,8 @@ def test_without_symbols(tmp_path):
     assert "PspHostSiloGlobals was found by a search" in text
     rows, _ = vol(Path(IMAGES) / f"{name}.raw", "etw.Globals", cwd=tmp_path)
     assert [row["Description"] for row in rows if row["Name"] == "PspHostSiloGlobals"] == ["variable, from a search in the image of the kernel"]
+    _, text = vol(Path(IMAGES) / f"{name}.raw", "etw.Buffers", cwd=tmp_path, code=1)
+    assert "could not be saved" in text and "--symbols" in text
 
 
 @conftest.weekly

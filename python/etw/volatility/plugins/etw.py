@@ -99,6 +99,8 @@ class _Plugin(interfaces.plugins.PluginInterface):
             except Error as error:
                 # Of the exceptions of Volatility, its program prints the text of these.
                 text = str(error).replace("give its build", "give its build with --build")
+                if "could not be saved" in text and not self.config.get("symbols"):
+                    text += ": the rates of their clocks are variables of the kernel; give its symbols with --symbols"
                 raise (exceptions.LayerException(layer.name, text) if "no kernel found" in text else exceptions.SymbolSpaceError(text)) from None
             for note in notes:
                 log.warning("%s", note.get("note") or note.get("error") or note.get("message") or note)
