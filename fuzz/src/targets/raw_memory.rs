@@ -90,6 +90,10 @@ pub fn seeds() -> Vec<Vec<u8>> {
             head: None,
         };
         let pages = system.with_modules_in_image(0x2000).pages();
+        let all: BTreeMap<_, _> = pages.iter().map(|(address, page)| (address / PAGE, &page[..])).collect();
+        let ranges: Vec<_> = pages.iter().map(|(address, _)| (*address, PAGE)).collect();
+        let found = MemoryDump::from_memory(Pages(all), &ranges, Some(BUILD)).map(|dump| dump.modules().len());
+        assert_eq!(found, Ok(1), "{arch} {paging:?}");
         pages.into_iter().flat_map(|(address, page)| [&((address / PAGE) as u32).to_le_bytes()[..], &page].concat()).collect()
     });
     memory.into()
