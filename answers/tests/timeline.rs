@@ -225,6 +225,14 @@ fn paths(parent: &str, value: &Json, found: &mut BTreeSet<String>) {
 fn check_dashboards(columns: &BTreeSet<String>) {
     let grafana = include_str!("../../docs/dashboards/grafana-timeline.json");
     let kibana = include_str!("../../docs/dashboards/kibana-timeline.ndjson");
+    let objects: Vec<Json> = kibana.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let known: BTreeSet<_> = objects.iter().map(|one| (one["type"].to_string(), one["id"].to_string())).collect();
+    for one in &objects {
+        // Without its version, Kibana migrates an object as one of the oldest format.
+        assert!(one["coreMigrationVersion"].is_string() && one["typeMigrationVersion"].is_string(), "{one}");
+        let mut references = one["references"].as_array().unwrap().iter();
+        assert!(references.all(|to| known.contains(&(to["type"].to_string(), to["id"].to_string()))), "{one}");
+    }
     let mut used = BTreeSet::new();
     for document in [grafana].into_iter().chain(kibana.lines()) {
         used_fields("", &serde_json::from_str(document).unwrap(), &mut used);
@@ -549,6 +557,8 @@ fn bug_checks() {
     let document = found[0].document(Form::Plain, "made.etl", None);
     assert_eq!(document["fields"]["bug_check"], "0xd1");
     assert_eq!(document["fields"]["parameter_2_name"], "IRQL");
+    let check = codes::BugCheck { code: 0xD1, parameters: [0x10, 2, 0, 0xFFFF_F803_1234_5678] };
+    assert_eq!(check.to_string(), expected[0]);
     // Each code of the table has a name.
     let table = include_str!("../../etl/src/codes/bug_check_parameters.tsv");
     let mut of_table = BTreeSet::new();

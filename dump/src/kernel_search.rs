@@ -9,6 +9,7 @@ use crate::paging::Paging;
 use crate::physical::Physical;
 use crate::source::Source;
 use crate::system::{IdentitySource, MemoryDump};
+use crate::wire::pointers;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::members::LOADED_MODULE;
 use etw_layouts::{Arch, Build, structures};
@@ -211,32 +212,49 @@ impl<S: Source> MemoryDump<S> {
         let Some(image) = &self.image else { return Ok(None) };
         let layout = structures::LOADED_MODULE.select(self.header.build, self.header.arch).ok().map(|selected| selected.layout);
         let Some(member) = layout.and_then(|layout| layout.find(LOADED_MODULE::DLL_BASE)) else { return Ok(None) };
+        let (size, mut heads, mut found) = (self.header.arch.pointer_size(), 0, None);
+        self.pages_of_image(image, |page, bytes| {
+            let pointers = pointers(bytes, size as usize);
+            for ((next, back), index) in pointers.clone().zip(pointers.skip(1)).zip(0_u64..) {
+                let Some(head) = page.plus(index * size).filter(|_| self.is_in_system(next) && self.is_in_system(back)) else {
+                    continue;
+                };
+                heads += 1;
+                if heads > HEADS {
+                    return Ok(false);
+                }
+                let base = Address(next).plus(member.offset as u64).map_or(Ok(None), |at| self.pointer(at))?;
+                if base == Some(image.base) && self.is_list(head)? {
+                    found = Some(head);
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        Ok(found)
+    }
+
+    /// Whether a number is an aligned address of the system.
+    pub(crate) fn is_in_system(&self, value: u64) -> bool {
         let size = self.header.arch.pointer_size();
-        let is_pointer =
-            |value: u64| value.is_multiple_of(size) && if size == 8 { value >> 47 == 0x1_FFFF } else { value >> 31 == 1 };
-        let pointer = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-        let (mut bytes, mut heads) = (vec![0; PAGE as usize], 0);
+        value.is_multiple_of(size) && if size == 8 { value >> 47 == 0x1_FFFF } else { value >> 31 == 1 }
+    }
+
+    /// Passes each page of an image that is in memory to `look`, with its address, until it returns false.
+    pub(crate) fn pages_of_image(
+        &self,
+        image: &KernelImage,
+        mut look: impl FnMut(Address, &[u8]) -> Result<bool, ReadError>,
+    ) -> Result<(), Error> {
+        let mut bytes = vec![0; PAGE as usize];
         for offset in (0..u64::from(image.file.size.min(IMAGE))).step_by(PAGE as usize) {
             let Some(page) = image.base.plus(offset) else { break };
             let present = self.read(page, &mut bytes).map_err(Error::Read)?;
-            let pairs = bytes[..present].chunks_exact(size as usize).zip(bytes[..present].chunks_exact(size as usize).skip(1));
-            for (index, (next, back)) in (0u64..).zip(pairs) {
-                let (next, back) = (pointer(next), pointer(back));
-                let Some(head) = page.plus(index * size).filter(|_| is_pointer(next) && is_pointer(back)) else { continue };
-                if next == head.0 {
-                    continue;
-                }
-                heads += 1;
-                if heads > HEADS {
-                    return Ok(None);
-                }
-                let at = |offset: u64| Address(next).plus(offset).map_or(Ok(None), |at| self.pointer(at)).map_err(Error::Read);
-                if at(size)? == Some(head) && at(member.offset as u64)? == Some(image.base) {
-                    return Ok(Some(head));
-                }
+            if !look(page, &bytes[..present]).map_err(Error::Read)? {
+                break;
             }
         }
-        Ok(None)
+        Ok(())
     }
 }
 

@@ -90,6 +90,7 @@ mod save;
 mod search;
 mod secondary;
 mod session;
+mod silo_search;
 mod source;
 mod system;
 mod walked;

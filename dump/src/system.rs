@@ -8,7 +8,7 @@ use crate::pages::PAGE;
 use crate::paging::Paging;
 use crate::physical::Physical;
 use crate::source::Source;
-use crate::wire::{KDDEBUGGER_DATA64, letters, view};
+use crate::wire::{KDDEBUGGER_DATA64, letters, pointers, view};
 use etw_layouts::LAYOUTS;
 use etw_layouts::members::LOADED_MODULE;
 use etw_layouts::runtime::packed::ExaminedBuild;
@@ -144,7 +144,7 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// Whether the list at an address links back to its head.
-    fn is_list(&self, head: Address) -> Result<bool, ReadError> {
+    pub(crate) fn is_list(&self, head: Address) -> Result<bool, ReadError> {
         let size = self.header.arch.pointer_size();
         let next = self.pointer(head)?;
         let back = next.and_then(|next| next.plus(size)).map(|back| self.pointer(back)).transpose()?.flatten();
@@ -154,7 +154,7 @@ impl<S: Source> MemoryDump<S> {
     pub(crate) fn pointer(&self, at: Address) -> Result<Option<Address>, ReadError> {
         let (mut bytes, size) = ([0; 8], self.header.arch.pointer_size() as usize);
         let present = self.read(at, &mut bytes[..size])?;
-        Ok((present == size).then(|| Address(u64::from_le_bytes(bytes))))
+        Ok(pointers(&bytes[..present], size).next().map(Address))
     }
 
     pub(crate) fn read_modules(&mut self, head: Address) -> Vec<Module> {

@@ -18,6 +18,15 @@ pub fn view<T: Pod>(bytes: &[u8], at: usize) -> Option<T> {
     bytes.get(at..end).map(bytemuck::pod_read_unaligned)
 }
 
+/// The pointers of a size in bytes, 4 or 8, that the bytes contain one after the other.
+pub fn pointers(bytes: &[u8], size: usize) -> impl Iterator<Item = u64> + Clone + '_ {
+    bytes.chunks_exact(size).map(move |bytes| {
+        let mut wide = [0; 8];
+        wide[..size].copy_from_slice(bytes);
+        u64::from_le_bytes(wide)
+    })
+}
+
 /// A signature of four letters, as a number.
 pub const fn letters(letters: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*letters)

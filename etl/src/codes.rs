@@ -8,6 +8,7 @@ use etw_layouts::runtime::Named;
 use etw_layouts_payload::OutType;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 type Names = HashMap<u32, &'static str>;
@@ -66,16 +67,50 @@ pub fn bug_check_parameters(code: u32, first: u64) -> Option<[&'static str; 4]> 
     MEANINGS.get(&(code, Some(first))).or_else(|| MEANINGS.get(&(code, None))).copied()
 }
 
-/// The meaning of a parameter of a bug check by its index, with the name of a status of the kernel: see [`bug_check_parameters`].
-#[must_use]
-pub fn bug_check_parameter(code: u32, parameters: [u64; 4], index: usize) -> Option<Cow<'static, str>> {
-    let meaning = *bug_check_parameters(code, parameters[0])?.get(index).filter(|meaning| !meaning.is_empty())?;
-    // A status has 32 bits, and its sign can be extended to 64.
-    let is_status = meaning.ends_with("status") || meaning == "exception code";
-    let status = parameters[index] as u32;
-    let has_bits = parameters[index] == u64::from(status) || parameters[index] == i64::from(status.cast_signed()).cast_unsigned();
-    let status = if is_status && has_bits { ntstatus(status) } else { None };
-    Some(status.map_or(Cow::Borrowed(meaning), |status| format!("{meaning} {status}").into()))
+/// A bug check. Displayed as its code and its parameters, each with its name or meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BugCheck {
+    /// The code, such as 0xA.
+    pub code: u32,
+    /// The parameters; zero for those that it does not have.
+    pub parameters: [u64; 4],
+}
+
+impl BugCheck {
+    /// The name: see [`bug_check`].
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        bug_check(self.code)
+    }
+
+    /// The meaning of a parameter by its index, with the name of a status of the kernel: see [`bug_check_parameters`].
+    #[must_use]
+    pub fn meaning(&self, index: usize) -> Option<Cow<'static, str>> {
+        let meaning = *bug_check_parameters(self.code, self.parameters[0])?.get(index).filter(|meaning| !meaning.is_empty())?;
+        let value = *self.parameters.get(index)?;
+        // A status has 32 bits, and its sign can be extended to 64.
+        let is_status = meaning.ends_with("status") || meaning == "exception code";
+        let status = value as u32;
+        let has_bits = value == u64::from(status) || value == i64::from(status.cast_signed()).cast_unsigned();
+        let status = if is_status && has_bits { ntstatus(status) } else { None };
+        Some(status.map_or(Cow::Borrowed(meaning), |status| format!("{meaning} {status}").into()))
+    }
+}
+
+impl fmt::Display for BugCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.code)?;
+        if let Some(name) = self.name() {
+            write!(f, " {name}")?;
+        }
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            write!(f, "{}{parameter:#x}", if index == 0 { " (" } else { ", " })?;
+            if let Some(meaning) = self.meaning(index) {
+                write!(f, " {meaning}")?;
+            }
+        }
+        f.write_str(")")
+    }
 }
 
 /// The name of the exit status of a process, if it is one that an unhandled exception leaves. Programs choose lower values as they like.

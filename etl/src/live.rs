@@ -20,9 +20,10 @@
 //! ```
 
 use crate::event::Event;
+use crate::header::{self, EventHeader, Message};
 use crate::header_type::HeaderType;
 use crate::item::Item;
-use crate::wire::{ETW_BUFFER_CONTEXT, EVENT_HEADER, EVENT_HEADER_FLAG, quad};
+use crate::wire::{ETW_BUFFER_CONTEXT, EVENT_HEADER, EVENT_HEADER_FLAG, TRACE_MESSAGE_FLAG, guid, quad};
 use crate::write::{Error, event_with_items};
 use etw_layouts_payload::FileTime;
 
@@ -41,12 +42,16 @@ pub struct EventRecordRef<'a> {
 
 impl EventRecordRef<'_> {
     /// The event, which borrows from `bytes`; these are replaced. Unlike in a trace, a kernel event has an EVENT_HEADER with its event type as opcode,
-    /// and no hook ID. Pointers have 64 bits, unless the header has the flag EVENT_HEADER_FLAG_32_BIT_HEADER.
+    /// and no hook ID. A message of WPP (EVENT_HEADER_FLAG_TRACE_MESSAGE) has the header of messages, with ProviderId as the GUID and Id as the number
+    /// of the message, and no extended items. Pointers have 64 bits, unless the header has the flag EVENT_HEADER_FLAG_32_BIT_HEADER.
     ///
     /// # Errors
     ///
     /// [`Error::Length`]: the header and the extended items exceed 65,535 bytes. Windows writes no such events.
     pub fn event<'b>(&self, bytes: &'b mut Vec<u8>) -> Result<Event<'b>, Error> {
+        if self.header.Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_TRACE_MESSAGE) {
+            return Ok(self.message(bytes));
+        }
         let items = || self.items.iter().map(|item| Item::new(item.ty, item.data));
         let described = size_of::<EVENT_HEADER>() + items().map(|item| item.size()).sum::<usize>();
         let payload = u16::try_from(described).map_err(|_| Error::Length(described))?;
@@ -58,6 +63,28 @@ impl EventRecordRef<'_> {
         event_with_items(self.header, header_type, items(), length.try_into().unwrap_or(u16::MAX), bytes);
         bytes.extend_from_slice(self.user_data);
         Ok(Event::new(bytes, 0, payload, header_type))
+    }
+
+    /// The event as a message of WPP.
+    fn message<'b>(&self, bytes: &'b mut Vec<u8>) -> Event<'b> {
+        let EVENT_HEADER { ThreadId, ProcessId, TimeStamp, ProviderId, EventDescriptor, Flags, .. } = self.header;
+        let is_32_bit = Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_32_BIT_HEADER);
+        let pointers =
+            if is_32_bit { TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER32 } else { TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER64 };
+        let message = Message {
+            number: EventDescriptor.Id,
+            guid: Some(guid(ProviderId)),
+            time_stamp: Some(quad(TimeStamp)),
+            thread_and_process: Some((ThreadId, ProcessId)),
+            other_flags: pointers.0,
+            ..Message::default()
+        };
+        let payload = header::message(message.flags().0);
+        let length = (payload + self.user_data.len()).try_into().unwrap_or(u16::MAX);
+        bytes.clear();
+        EventHeader::Message(message).write(HeaderType::Message, length, bytes);
+        bytes.extend_from_slice(self.user_data);
+        Event::new(bytes, 0, payload as u16, HeaderType::Message)
     }
 
     /// The time of the event, unless the consumer requested time stamps of the session's clock with PROCESS_TRACE_MODE_RAW_TIMESTAMP.

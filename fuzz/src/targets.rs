@@ -18,6 +18,7 @@ mod packed;
 mod packets;
 mod payload;
 mod pdb;
+mod raw_memory;
 mod snapshot;
 mod spec;
 #[cfg(feature = "table")]
@@ -66,6 +67,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "table", run: table::run, seeds: table::seeds, mutations: 200 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
+    FuzzTarget { name: "raw_memory", run: raw_memory::run, seeds: raw_memory::seeds, mutations: 300 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },
     FuzzTarget { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
     FuzzTarget { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },

@@ -21,7 +21,7 @@ macro_rules! replays {
 }
 
 replays!(
-    spec compile macros isf pdb snapshot image images etl carve trace event_info payload manifest wevt tmf packed layouts packets table memory dump writer xpress import
+    spec compile macros isf pdb snapshot image images etl carve trace event_info payload manifest wevt tmf packed layouts packets table memory dump raw_memory writer xpress import
 );
 
 fn replay(name: &str) {

@@ -16,6 +16,11 @@ impl WppMessages {
         self.0.entry((message.guid, message.number)).or_insert_with(|| message.clone()) != message
     }
 
+    /// Adds messages. They replace those with the same GUID and number.
+    pub fn extend(&mut self, others: &Self) {
+        self.0.extend(others.0.iter().map(|(key, message)| (*key, message.clone())));
+    }
+
     /// The GUIDs that have messages.
     pub fn guids(&self) -> HashSet<Uuid> {
         self.0.keys().map(|(guid, _)| *guid).collect()

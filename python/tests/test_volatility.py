@@ -91,18 +91,82 @@ def test_all_plugins(tmp_path):
     assert sum(sum(1 for _ in trace.events()) - 1 for trace in saved) == sum(row["Events"] for row in rows) > 0
 
 
+HIGH = 1 << 37
+"""An address after a gap that is larger than the search for a kernel looks through page by page."""
+
+
+def with_a_gap(memory: bytes) -> list[tuple[int, bytes]]:
+    """Addresses and bytes of memory with gaps. The page table that leads to the kernel is at HIGH, and refers to itself there."""
+    entry = 0x1ED * 8
+    number = lambda start: int.from_bytes(memory[start + entry : start + entry + 8], "little")
+    [table] = [start for start in range(0, len(memory), 0x1000) if number(start) & ~0xFFF == start > 0]
+    moved = bytearray(memory[table : table + 0x1000])
+    moved[entry : entry + 8] = (HIGH | number(table) & 0xFFF).to_bytes(8, "little")
+    low = memory[:table] + bytes(0x1000) + memory[table + 0x1000 :]
+    pieces = [(start, low[start : start + (1 << 20)]) for start in range(0, len(low), 1 << 20)]
+    return [*((start, piece) for start, piece in pieces if any(piece)), (HIGH, bytes(moved))]
+
+
+def lime(segments: list[tuple[int, bytes]]) -> bytes:
+    return b"".join(struct.pack("<IIQQQ", 0x4C694D45, 1, start, start + len(piece) - 1, 0) + piece for start, piece in segments)
+
+
+def vmss(segments: list[tuple[int, bytes]]) -> bytes:
+    """The part of a saved state of VMware that states where the segments of the memory file are, by the description of the format in the wiki of
+    Volatility: a header, a group, and tags with their indices and values."""
+    header = struct.pack("<III64sQQ", 0xBED3BED3, 0, 1, b"memory", 12 + 80, 0)
+    tag = lambda name, value, *indices: struct.pack(f"<BB{len(name)}s{len(indices) + 1}I", len(indices) << 6 | 4, len(name), name, *indices, value)
+    tags, page = tag(b"regionsCount", len(segments)), 0
+    for index, (start, piece) in enumerate(segments):
+        size = len(piece) >> 12
+        tags += tag(b"regionPageNum", page, index) + tag(b"regionPPN", start >> 12, index) + tag(b"regionSize", size, index)
+        page += size
+    return header + tags + bytes(2)
+
+
+def test_memory_with_gaps(tmp_path):
+    """Files of VMware and LiME with the same memory. Their page tables are not where the file has them, and are found only in the segments that the layers
+    of Volatility list."""
+    name = next(name for name, *_ in LIST if "19041" in name)
+    memory = (Path(IMAGES) / f"{name}.raw").read_bytes()
+    expected = [one["session"] for one in json.loads((Path(IMAGES) / f"{name}.json").read_text())["sessions"]]
+    segments = with_a_gap(memory)
+    assert len(segments) > 2
+    (tmp_path / "gaps.lime").write_bytes(lime(segments))
+    (tmp_path / "gaps.vmem").write_bytes(b"".join(piece for _, piece in segments))
+    (tmp_path / "gaps.vmss").write_bytes(vmss(segments))
+    for image in ["gaps.lime", "gaps.vmem"]:
+        assert [row["Name"] for row in vol(tmp_path / image, "etw.Sessions", cwd=tmp_path)[0]] == expected, image
+
+    # A memory file without its state is read as a raw image: that of a system whose memory has no gaps.
+    (tmp_path / "gaps.vmss").unlink()
+    _, text = vol(tmp_path / "gaps.vmem", "etw.Sessions", cwd=tmp_path, code=1)
+    assert "no kernel found" in text and "VMSS or VMSN" in text
+    (tmp_path / "whole.vmem").symlink_to(Path(IMAGES) / f"{name}.raw")
+    rows, text = vol(tmp_path / "whole.vmem", "etw.Sessions", cwd=tmp_path)
+    assert [row["Name"] for row in rows] == expected and "VMSS or VMSN" in text
+
+
+def test_without_symbols(tmp_path):
+    """A kernel whose addresses are not built in: a search finds the state of ETW."""
+    name = next(name for name, *_ in LIST if name.endswith("arm64"))
+    expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
+    rows, text = vol(Path(IMAGES) / f"{name}.raw", "etw.Sessions", cwd=tmp_path)
+    assert [row["Name"] for row in rows] == [one["session"] for one in expected["sessions"]]
+    assert "PspHostSiloGlobals was found by a search" in text
+    rows, _ = vol(Path(IMAGES) / f"{name}.raw", "etw.Globals", cwd=tmp_path)
+    assert [row["Description"] for row in rows if row["Name"] == "PspHostSiloGlobals"] == ["variable, from a search in the image of the kernel"]
+    _, text = vol(Path(IMAGES) / f"{name}.raw", "etw.Buffers", cwd=tmp_path, code=1)
+    assert "could not be saved" in text and "--symbols" in text
+
+
 @conftest.weekly
-def test_a_layer_of_another_format_and_errors(tmp_path):
-    """A LiME file, whose segments Volatility maps; and memory without a kernel, or with an unknown one."""
+def test_short_files_and_errors(tmp_path):
+    """Files that end in a segment; and memory without a kernel, or with an unknown one."""
     name = next(name for name, _, has in LIST if has == "false")
-    memory, segments = (Path(IMAGES) / f"{name}.raw").read_bytes(), []
-    with (tmp_path / "memory.lime").open("wb") as file:
-        for start in range(0, len(memory), 1 << 20):
-            piece = memory[start : start + (1 << 20)]
-            if any(piece):
-                segments.append(start)
-                file.write(struct.pack("<IIQQQ", 0x4C694D45, 1, start, start + len(piece) - 1, 0) + piece)
-    assert len(segments) > 1
+    memory = (Path(IMAGES) / f"{name}.raw").read_bytes()
+    pieces = [(start, memory[start : start + (1 << 20)]) for start in range(0, len(memory), 1 << 20)]
+    (tmp_path / "memory.lime").write_bytes(lime([(start, piece) for start, piece in pieces if any(piece)]))
     expected = json.loads((Path(IMAGES) / f"{name}.json").read_text())
     rows, _ = vol(tmp_path / "memory.lime", "etw.Sessions", cwd=tmp_path)
     assert [row["Name"] for row in rows] == [one["session"] for one in expected["sessions"]]
@@ -125,9 +189,9 @@ def test_a_layer_of_another_format_and_errors(tmp_path):
         assert [row["Name"] for row in short] == wanted, kind
 
     # A file that ends in a segment: what follows the end is missing, and the rest is read.
-    lime = (tmp_path / "memory.lime").read_bytes()
+    whole = (tmp_path / "memory.lime").read_bytes()
     header = struct.pack("<IIQQQ", 0x4C694D45, 1, 1 << 40, (1 << 40) + (1 << 30) - 1, 0)
-    (tmp_path / "cut.lime").write_bytes(lime + header + bytes(0x1800))
+    (tmp_path / "cut.lime").write_bytes(whole + header + bytes(0x1800))
     assert vol(tmp_path / "cut.lime", "etw.Sessions", cwd=tmp_path)[0] == rows
 
     (tmp_path / "empty.raw").write_bytes(bytes(1 << 20))

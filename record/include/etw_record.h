@@ -30,7 +30,8 @@ etw_decoder *etw_decoder_new(void);
 /* Frees a decoder, and the text that it returned. NULL is ignored. */
 void etw_decoder_free(etw_decoder *decoder);
 
-/* Adds the schemas in a file or folder: manifests (.man, .xml), or Windows binaries with compiled manifests. They have priority over all others.
+/* Adds the schemas in a file or folder: manifests (.man, .xml), Windows binaries with compiled manifests, and the formats of WPP messages in trace
+ * message format files (.tmf) or private program databases (.pdb). They have priority over all others.
  * With ETW_RECORD_FAULT, etw_decoder_text returns the files that are not used, one in each line. */
 int32_t etw_decoder_add_schemas(etw_decoder *decoder, const char *path);
 

@@ -8,15 +8,18 @@ use etw_layouts_etl::{Decoded, Event, Schemas};
 use etw_layouts_lines::kind::LineKinds;
 use etw_layouts_lines::line::{Line, Name, Names, Origin, Payload};
 use etw_layouts_lines::schemas::SchemaOptions;
-use etw_layouts_lines::{Error, Refusals, document};
+use etw_layouts_lines::wpp::{self, WppMessages};
+use etw_layouts_lines::{Refusals, document};
 use etw_layouts_schemas::trace::{Collector, MANIFEST_EVENT, Place};
 use std::cell::RefCell;
 use std::path::Path;
+use std::{error, fmt};
 
 /// Decodes the events of sessions. It keeps the schemas, the manifests that EventSource providers sent (at most 64 MiB), and the texts of
 /// frequent names; it keeps no events.
 pub struct Decoder {
     schemas: Schemas,
+    messages: WppMessages,
     collector: Collector,
     /// The bytes of the last event.
     bytes: Vec<u8>,
@@ -32,6 +35,7 @@ pub struct LiveEvent<'a> {
     pub event: Event<'a>,
     /// The schemas.
     pub schemas: &'a Schemas,
+    messages: &'a WppMessages,
     /// Its time.
     pub time: FileTime,
     /// The processor that wrote it.
@@ -42,6 +46,13 @@ impl<'a> LiveEvent<'a> {
     /// The event with its schema; `None` if no schema is known.
     pub fn decode(&self) -> Option<Decoded<'a>> {
         self.event.decode(self.schemas)
+    }
+
+    /// The text of a message of WPP; `None` for other events, and if the format of the message is unknown. A value that cannot be decoded is missing in
+    /// the text; [`Decoder::json`] returns the fault.
+    pub fn message(&self) -> Option<String> {
+        let message = self.messages.of(&self.event)?;
+        Some(wpp::text(message, &self.event, self.schemas).0.text)
     }
 }
 
@@ -61,6 +72,7 @@ impl Decoder {
     pub fn with_schemas(schemas: Schemas) -> Self {
         Self {
             schemas,
+            messages: WppMessages::default(),
             collector: Collector::default(),
             bytes: Vec::new(),
             file: Name::new(""),
@@ -69,21 +81,22 @@ impl Decoder {
         }
     }
 
-    /// Adds the schemas in a file or folder: manifests (.man, .xml), or Windows binaries with compiled manifests. They have priority over all
-    /// others. Returns the files, and the parts of files, that are not used, each with the reason.
+    /// Adds the schemas in a file or folder: manifests (.man, .xml), Windows binaries with compiled manifests, and the formats of WPP messages in trace
+    /// message format files (.tmf) or private program databases (.pdb). They have priority over all others. Returns the files, and the parts of files, that are not used, each with the reason.
     ///
     /// # Errors
     ///
     /// The path cannot be read, or has no schemas.
-    pub fn add_schemas(&mut self, path: &Path) -> Result<Vec<String>, Error> {
+    pub fn add_schemas(&mut self, path: &Path) -> Result<Vec<String>, SchemasError> {
         let (options, unused) = (SchemaOptions::new(vec![path.to_owned()], Vec::new()), Unused::default());
-        options.load(&unused)?;
+        options.load(&unused).map_err(|error| SchemasError(error.to_string()))?;
         for library in options.of_any().libraries() {
             // The built-in library, which the decoder has already, is the last.
             if library.bytes().as_ptr() != etw_layouts_catalog::library().bytes().as_ptr() {
                 self.add(library.bytes());
             }
         }
+        self.messages.extend(&options.messages());
         Ok(unused.0.into_inner())
     }
 
@@ -100,7 +113,13 @@ impl Decoder {
     pub fn event(&mut self, record: &EventRecordRef<'_>) -> Result<LiveEvent<'_>, RecordError> {
         self.read_manifest(record)?;
         let event = record.event(&mut self.bytes)?;
-        Ok(LiveEvent { event, schemas: &self.schemas, time: record.time(), processor: processor(record) })
+        Ok(LiveEvent {
+            event,
+            schemas: &self.schemas,
+            messages: &self.messages,
+            time: record.time(),
+            processor: processor(record),
+        })
     }
 
     /// Appends the event as one line of JSON: the document that `etw etl events --payload fields --format json` prints, without the members that
@@ -116,6 +135,7 @@ impl Decoder {
         let origin = Origin { buffer: 0, offset: 0, processor: processor(record) };
         let time = Some(record.time().0);
         let line = Line::new(&self.file, &event, &self.schemas, origin, time, Some(Payload::Fields));
+        let line = Line { message: self.messages.of(&event), ..line };
         Ok(document::live(&line, &mut self.names, &mut self.kinds, out))
     }
 
@@ -140,6 +160,18 @@ impl Decoder {
         }
     }
 }
+
+/// The reason why a file or folder has no schemas that can be read, with its path and a remedy.
+#[derive(Clone, Debug)]
+pub struct SchemasError(String);
+
+impl fmt::Display for SchemasError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl error::Error for SchemasError {}
 
 /// The processor of a record: a byte, unless the flags of the header announce an index of two bytes.
 fn processor(record: &EventRecordRef<'_>) -> u16 {

@@ -2,6 +2,7 @@
 
 use super::field::Field;
 use super::kinds::Kind;
+use super::reader::bug_check_of;
 use etw_layouts_trace::etl::{FileTime, Uuid, codes};
 use etw_layouts_trace::{Place, Process, ProcessIndex};
 use std::borrow::Cow;
@@ -191,6 +192,11 @@ impl Entry<'_> {
 
     fn value_named(&self, name: &str) -> Option<String> {
         let field = Field::ALL.iter().find(|field| field.name() == name)?;
+        if *field == Field::BugCheck
+            && let Some(check) = bug_check_of(&self.fields)
+        {
+            return Some(check.to_string());
+        }
         if let Some(value) = self.get(*field) {
             return Some(value.in_sentence());
         }

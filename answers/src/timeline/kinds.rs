@@ -89,7 +89,7 @@ pub static KINDS: &[Kind] = &[
     kind("log_cleared", true, ("configuration", "deletion"), (EVENT_LOG, 1), "event log cleared[: {event_log}][, by {user_name}]"),
     kind("system_started", true, ("host", "start"), (BASE, OTHER), "Windows started"),
     kind("system_stopped", true, ("host", "end"), (BASE, OTHER), "Windows stopped"),
-    kind("bug_check", true, ("host", "error"), (BASE, OTHER), "Windows restarted after a bug check: {bug_check|description}[ ({parameter_1}, {parameter_2}, {parameter_3}, {parameter_4})]"),
+    kind("bug_check", true, ("host", "error"), (BASE, OTHER), "Windows restarted after a bug check: {bug_check|description}"),
     kind("unclean_restart", true, ("host", "error"), (BASE, OTHER), "Windows restarted without a clean stop"),
 ];
 

@@ -4,6 +4,7 @@ use super::entry::{Entry, Participant, User, Value};
 use super::field::{Field, Format};
 use super::kinds::{KINDS, Kind, kind_named};
 use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
+use etw_layouts_trace::etl::codes::BugCheck;
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
 use etw_layouts_trace::etl::wire::EVENT_HEADER_EXT_TYPE;
 use etw_layouts_trace::etl::{Decoded, Event as Header, Uuid, codes};
@@ -259,28 +260,27 @@ fn name_bug_check(fields: &mut Vec<(Field, Value)>) {
     if let Some(numbers) = described {
         fields.extend(BUG_CHECK.into_iter().zip(numbers.map(|number| Value::BugCheck(number, None))));
     }
-    let number = |field| {
-        fields.iter().find_map(|(own, value)| {
-            if let Value::BugCheck(number, _) = value
-                && *own == field
-            {
-                Some(*number)
-            } else {
-                None
-            }
-        })
-    };
-    let Some(code) = number(Field::BugCheck).and_then(|code| u32::try_from(code).ok()) else { return };
-    let [_, one, two, three, four] = BUG_CHECK.map(number);
-    let parameters = one.zip(two).zip(three).zip(four).map(|(((one, two), three), four)| [one, two, three, four]);
+    let check = bug_check_of(fields);
     for (field, value) in fields {
-        if let Value::BugCheck(_, meaning) = value {
+        if let Value::BugCheck(number, meaning) = value {
             *meaning = match BUG_CHECK.iter().position(|own| own == field) {
-                Some(index @ 1..) => parameters.and_then(|parameters| codes::bug_check_parameter(code, parameters, index - 1)),
-                _ => codes::bug_check(code).map(Cow::Borrowed),
+                Some(index @ 1..) => check.and_then(|check| check.meaning(index - 1)),
+                _ => u32::try_from(*number).ok().and_then(codes::bug_check).map(Cow::Borrowed),
             };
         }
     }
+}
+
+/// The bug check that fields state, if they state all of its parameters.
+pub(super) fn bug_check_of(fields: &[(Field, Value)]) -> Option<BugCheck> {
+    let number = |wanted| {
+        fields.iter().find_map(|(field, value)| match value {
+            Value::BugCheck(number, _) if *field == wanted => Some(*number),
+            _ => None,
+        })
+    };
+    let [code, one, two, three, four] = BUG_CHECK.map(number);
+    Some(BugCheck { code: code?.try_into().ok()?, parameters: [one?, two?, three?, four?] })
 }
 
 /// Code and parameters in a text such as `0x000000d1 (0x0, 0x2, 0x0, 0xfffff80312345678)`.

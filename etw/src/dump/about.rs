@@ -3,7 +3,8 @@
 use crate::object::object;
 use crate::output::{Escaped, Several};
 use etw_layouts_dump::DumpHeader;
-use etw_layouts_etl::{FileTime, codes};
+use etw_layouts_etl::FileTime;
+use etw_layouts_etl::codes::BugCheck;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -14,9 +15,15 @@ pub struct About<'a> {
 }
 
 impl About<'_> {
+    fn bug_check(&self) -> BugCheck {
+        BugCheck { code: self.header.bug_check, parameters: self.header.parameters }
+    }
+
     /// The header as JSON. `None` means that the header does not state the value.
     pub fn json(&self) -> impl Serialize {
         let Self { file, header } = self;
+        let check = self.bug_check();
+        let parameter = |index: usize| format!("{:#x}", check.parameters[index]);
         object! {
             file: file,
             // Only for full and kernel dumps.
@@ -24,10 +31,17 @@ impl About<'_> {
             build_number: header.build.number[2],
             architecture: header.arch.to_string(),
             processors: header.processors,
-            bug_check: format!("{:#x}", header.bug_check),
-            bug_check_name: codes::bug_check(header.bug_check),
-            parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
-            parameter_meanings: [0, 1, 2, 3].map(|index| codes::bug_check_parameter(header.bug_check, header.parameters, index)),
+            bug_check: format!("{:#x}", check.code),
+            bug_check_name: check.name(),
+            // The names of the fields of a time line.
+            parameter_1: parameter(0),
+            parameter_1_name: check.meaning(0),
+            parameter_2: parameter(1),
+            parameter_2_name: check.meaning(1),
+            parameter_3: parameter(2),
+            parameter_3_name: check.meaning(2),
+            parameter_4: parameter(3),
+            parameter_4_name: check.meaning(3),
             time: header.time,
             time_utc: header.time.map(|time| FileTime(time).rfc3339().to_string()),
             uptime_100ns: header.up_time,
@@ -40,16 +54,9 @@ impl Display for About<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, header } = self;
         let processors = Several(header.processors.into(), "processor");
-        let meaning = |index| codes::bug_check_parameter(header.bug_check, header.parameters, index);
-        let parameter = |index: usize| match meaning(index) {
-            Some(meaning) => format!("{:#x} {meaning}", header.parameters[index]),
-            None => format!("{:#x}", header.parameters[index]),
-        };
-        let parameters = [0, 1, 2, 3].map(parameter).join("; ");
-        let name = codes::bug_check(header.bug_check).map(|name| format!(" {name}")).unwrap_or_default();
         writeln!(f, "{}", Escaped(file))?;
         writeln!(f, "  windows        build {}, {}, {processors}", header.build.number[2], header.arch)?;
-        writeln!(f, "  bug check      {:#x}{name} ({parameters})", header.bug_check)?;
+        writeln!(f, "  bug check      {}", self.bug_check())?;
         if let Some(time) = header.time {
             writeln!(f, "  stopped        {}", FileTime(time))?;
         }

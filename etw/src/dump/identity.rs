@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
+/// The variable that a search finds.
+const HOST: &str = "PspHostSiloGlobals";
+
 /// Options for the build of a full dump.
 #[derive(clap::Args)]
 pub struct Args {
@@ -90,6 +93,8 @@ pub enum SymbolsSource {
     Facts,
     /// Facts of the same build and architecture, without a PDB.
     Build,
+    /// A search in the image of the kernel.
+    Search,
     /// Nothing: the addresses are unknown.
     None,
 }
@@ -218,13 +223,21 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         Err(Missing::None(why)) => (None, Some(why)),
     };
     let by_build = dump.image().map_or(0, |_| dump.globals_by_build(revision.build).len());
-    let symbols_source = match (&read, is_known, by_build) {
+    let host = match &read {
+        None if !is_known => dump.find_host(revision.build).map_err(|error| Stop::Input(error.to_string()))?,
+        _ => None,
+    };
+    let symbols_source = match (&read, is_known, host, by_build) {
         (Some(_), ..) => SymbolsSource::File,
-        (None, true, _) => SymbolsSource::Facts,
-        (None, false, 1..) => SymbolsSource::Build,
-        (None, false, 0) => SymbolsSource::None,
+        (None, true, ..) => SymbolsSource::Facts,
+        (None, false, Some(_), _) => SymbolsSource::Search,
+        (None, false, None, 1..) => SymbolsSource::Build,
+        (None, false, None, 0) => SymbolsSource::None,
     };
     let mut kernel = dump.kernel(revision.build);
+    if let (Some(host), Some(image)) = (host, dump.image()) {
+        kernel = kernel.with_globals(image.base, [(HOST, host)]);
+    }
     let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
     if let (Some((_, globals)), Some(base)) = (&mut read, base) {
         if symbols_note.is_some() {
@@ -294,6 +307,13 @@ impl Known {
                 let (guid, age) = (self.guid.as_ref()?, self.age?);
                 Some(format!("built in: {} global variables of PDB {guid}, age {age}", self.globals.len()))
             }
+            SymbolsSource::Search => {
+                let build = self.revision.build;
+                Some(format!(
+                    "{HOST} found by a search in the image of the kernel: its ETW state refers back to it, by the layouts of build {build:#}; other \
+                     variables are unknown"
+                ))
+            }
             SymbolsSource::Build => {
                 let (count, build) = (self.by_build, self.revision.build);
                 let plural = if count == 1 { "" } else { "s" };
@@ -348,7 +368,7 @@ impl Display for Known {
             (None, note) => {
                 writeln!(f, "    symbols      {}", Escaped(note.as_deref().unwrap_or("none")))?;
                 self.of_facts().iter().try_for_each(|known| writeln!(f, "                 {known}"))?;
-                if self.globals.contains_key("EtwpDebuggerData") {
+                if self.globals.contains_key("EtwpDebuggerData") && self.symbols_source != SymbolsSource::Search {
                     writeln!(
                         f,
                         "                 sessions are found through the kernel's debugger data; providers are not found"

@@ -68,6 +68,11 @@ pub fn with_variables(
         let value = plan.kit.image.bytes[from..from + size].to_vec();
         plan.kit.image.bytes[from..from + size].fill(0xEE);
         image[to..to + size].copy_from_slice(&value);
+        // The state of ETW refers back to the variable.
+        if let Some(member) = plan.kit.place("ESERVERSILO_GLOBALS", 0, "EtwSiloState").filter(|_| *name == "PspHostSiloGlobals") {
+            let (state, _) = value[member as usize..].split_first_chunk().expect("an address");
+            plan.kit.set("ETW_SILODRIVERSTATE", u64::from_le_bytes(*state), "SiloGlobals", base + to as u64);
+        }
         if *name == "EtwpDebuggerData" {
             debugger_data = base + to as u64;
         }

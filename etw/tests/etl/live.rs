@@ -2,8 +2,8 @@
 
 use super::{json, run};
 use etw_layouts::events;
-use etw_layouts_etl::Trace;
-use etw_layouts_etl::Uuid;
+use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
+use etw_layouts_etl::{Event, HeaderType, Trace, Uuid};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -16,6 +16,17 @@ use test_support::logging::logging;
 use test_support::records::{Written, written};
 
 const SOURCE: u128 = 0xa61e_a624_4944_55fc_c2a8_3782_8829_438d;
+
+const MESSAGES: u128 = 0x1b2c_3d4e_0e7b_422b_a0c7_2fad_1fd0_e716;
+
+/// A format for one of the messages.
+const TMF: &str = "1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 example // SRC=disk.c MJ= MN=
+#typev disk_c87 10 \"%0start: %10!d! of %11!s!\" //   LEVEL=ERROR FLAGS=IO FUNC=Start
+{
+number, ItemLong -- 10
+name, ItemString -- 11
+}
+";
 
 /// Members that only a trace has, and times whose unit only a trace has.
 const OF_TRACE: [&str; 11] = [
@@ -44,7 +55,7 @@ fn manifest(name: &str, id: u16) -> String {
 }
 
 /// A trace with events of TraceLogging, of an EventSource after its manifest, of a manifest, of a provider of Windows, and of a kernel class; events with
-/// a truncated payload and without a schema.
+/// a truncated payload and without a schema; messages of WPP, one without a format.
 fn trace() -> Vec<u8> {
     let (own, sent) = (logging(), manifest("Sent", 1));
     let chunk = [&[1, 0, 0, 0x5B, 1, 0, 0, 0][..], sent.as_bytes()].concat();
@@ -64,7 +75,22 @@ fn trace() -> Vec<u8> {
         tlog(600, own.payload.len() - 9),
         Written::event(700, (22, 12), (process, 5, 0), vec![1; 64]),
         Written::relogged(800, (class, 1), vec![2; 40]),
+        Written::message(900, (23, 13), (MESSAGES, 10), b"\x05\0\0\0disk\0".to_vec()),
+        Written::message(1000, (23, 13), (MESSAGES, 11), vec![6]),
     ])
+}
+
+/// The EVENT_HEADER of a message, as a consumer receives it.
+fn header_of_message(event: &Event<'_>) -> Vec<u8> {
+    let flags = EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_TRACE_MESSAGE | EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_64_BIT_HEADER;
+    let (thread, process) = event.thread().zip(event.process()).expect("a thread");
+    let mut header = vec![0; 0x50];
+    header[4..6].copy_from_slice(&flags.0.to_le_bytes());
+    header[8..12].copy_from_slice(&thread.to_le_bytes());
+    header[12..16].copy_from_slice(&process.to_le_bytes());
+    header[24..40].copy_from_slice(&event.provider().expect("a GUID").to_bytes_le());
+    header[40..42].copy_from_slice(&event.id().expect("a number").to_le_bytes());
+    header
 }
 
 /// The bytes that live.c reads: the members of EVENT_RECORD before its pointers, then the items and the payload.
@@ -72,11 +98,12 @@ fn records(trace: &[u8]) -> Vec<u8> {
     let (trace, mut out) = (Trace::from_bytes(trace).expect("a trace"), Vec::new());
     for record in trace.events().map(|event| event.expect("an event")) {
         let event = record.event();
-        // The header of the trace.
-        if event.flags().is_none() {
-            continue;
-        }
-        let mut header = event.bytes()[..0x50].to_vec();
+        let mut header = match (event.flags(), event.header_type()) {
+            (Some(_), _) => event.bytes()[..0x50].to_vec(),
+            (None, HeaderType::Message) => header_of_message(&event),
+            // The header of the trace.
+            _ => continue,
+        };
         // A consumer receives other values in Size and HeaderType, and system time.
         header[..4].fill(0);
         header[16..24].copy_from_slice(&record.time().expect("a time").0.to_le_bytes());
@@ -120,7 +147,11 @@ fn compiled(clang: &Program, arguments: &[&str], include: &Path, file: &Path) ->
 fn live_events_have_the_json_of_a_trace() {
     let Some(clang) = installed::program("clang") else { return };
     let (folder, bytes, (include, library)) = (Folder::new("live"), trace(), library());
-    let (file, named) = (folder.file("a.etl", &bytes), folder.file("a.man", manifest("Named", 2)));
+    let (file, schemas) = (folder.file("a.etl", &bytes), folder.0.join("schemas"));
+    fs::create_dir(&schemas).expect("a folder");
+    fs::write(schemas.join("a.man"), manifest("Named", 2)).expect("a manifest");
+    fs::write(schemas.join("a.tmf"), TMF).expect("formats");
+    let named = schemas.display().to_string();
     let (program, source) = (folder.0.join("consumer"), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/etl/live.c"));
     let mut command = clang.command();
     command
@@ -139,9 +170,10 @@ fn live_events_have_the_json_of_a_trace() {
     consumer.stdin.take().expect("a pipe").write_all(&records(&bytes)).expect("the consumer reads");
     let output = String::from_utf8(consumer.wait_with_output().expect("the consumer ends").stdout).expect("UTF-8");
 
-    let (_, expected, _) = run(&["events", "--payload", "fields", "--format", "json", "--manifests", &named, &file]);
+    let (_, expected, _) =
+        run(&["events", "--payload", "fields", "--format", "json", "--manifests", &named, "--tmf", &named, &file]);
     let mut expected = json(&expected);
-    expected.retain(|event| event["flags"].is_number());
+    expected.retain(|event| event["flags"].is_number() || event["header"] == "MESSAGE");
     let (mut statuses, mut live) = (String::new(), Vec::new());
     for line in output.lines() {
         let (status, text) = line.split_once(' ').unwrap_or_else(|| panic!("{line}"));
@@ -155,17 +187,18 @@ fn live_events_have_the_json_of_a_trace() {
     for event in &mut expected {
         OF_TRACE.iter().for_each(|name| _ = event.as_object_mut().expect("an object").remove(*name));
     }
-    assert_eq!(live.len(), 8, "{output}");
+    assert_eq!(live.len(), 10, "{output}");
     for (live, expected) in live.iter().zip(&expected) {
         assert_eq!(live, expected);
     }
     let named = |id: u16| live.iter().find(|event| event["id"] == id && event["provider"] == Uuid::from_u128(SOURCE).to_string());
     let name = |id| named(id).and_then(|event| event["event"].as_str());
     assert_eq!((name(1), name(2)), (Some("Maker-Sent/Sent"), Some("Maker-Sent/Named")), "{output}");
+    assert_eq!((&live[7]["message"], &live[8]["payload"]), (&Value::from("start: 5 of disk"), &Value::from("06")), "{output}");
     // Only the payload of the event at 600 is truncated.
     let faults: Vec<_> =
         live.iter().zip(statuses.chars()).filter(|(_, status)| *status == '1').map(|(event, _)| &event["time"]).collect();
-    assert_eq!((faults, statuses.len()), (vec![&Value::from(600)], 8), "{output}");
+    assert_eq!((faults, statuses.len()), (vec![&Value::from(600)], 10), "{output}");
 }
 
 /// The header and the example of the page for sensors compile for Windows, and Microsoft's EVENT_RECORD has the layout that the library reads.

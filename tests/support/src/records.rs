@@ -1,10 +1,10 @@
 //! Traces of given events: kernel events by their hook, and events of a provider.
 
 use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
-use etw_layouts_etl::header::{Counters, EventHeader};
+use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{
     Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_TRACE_HEADER, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER,
-    large, wire_guid, zero,
+    TRACE_MESSAGE_FLAG, large, wire_guid, zero,
 };
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Item, LogFile, Uuid};
@@ -29,6 +29,8 @@ enum Kind {
     Class { class: Uuid, ty: u8 },
     /// An event of a class in version 2 with its type, whose header is that of events with manifests, as relogged traces have it.
     Relogged { class: Uuid, ty: u8 },
+    /// A message of WPP of a 64-bit program, with its GUID and number; the thread and process.
+    Message { guid: Uuid, number: u16, thread: (u32, u32) },
 }
 
 impl Written {
@@ -56,6 +58,11 @@ impl Written {
     /// An event of a class in version 2 with its type, as relogged traces have it.
     pub fn relogged(tick: i64, (class, ty): (Uuid, u8), payload: Vec<u8>) -> Self {
         Self { tick, processor: 0, kind: Kind::Relogged { class, ty }, payload }
+    }
+
+    /// A message of WPP, with its GUID and number, by thread and process.
+    pub fn message(tick: i64, thread: (u32, u32), (guid, number): (u128, u16), payload: Vec<u8>) -> Self {
+        Self { tick, processor: 0, kind: Kind::Message { guid: Uuid::from_u128(guid), number, thread }, payload }
     }
 
     /// A kernel event whose header states a thread and a process.
@@ -144,6 +151,17 @@ pub fn written(events: &[Written]) -> Vec<u8> {
                 header.ProviderId = wire_guid(*class);
                 (header.EventDescriptor.Opcode, header.EventDescriptor.Version) = (*ty, 2);
                 (EventHeader::Event(header), Vec::new())
+            }
+            Kind::Message { guid, number, thread } => {
+                let message = Message {
+                    number: *number,
+                    guid: Some(*guid),
+                    time_stamp: Some(event.tick),
+                    thread_and_process: Some(*thread),
+                    other_flags: TRACE_MESSAGE_FLAG::TRACE_MESSAGE_POINTER64.0,
+                    ..Message::default()
+                };
+                (EventHeader::Message(message), Vec::new())
             }
         };
         let record = Record::new(header, true, &event.payload).with_items(items);

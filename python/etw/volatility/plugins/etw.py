@@ -22,6 +22,14 @@ Row = tuple[Any, ...]
 
 PAGE = 0x1000
 
+SOURCES = {
+    "file": "the symbols of --symbols",
+    "facts": "the built-in facts of its PDB",
+    "build": "a built-in table by build",
+    "search": "a search in the image of the kernel",
+}
+"""The sources of the addresses of variables."""
+
 
 class _Plugin(interfaces.plugins.PluginInterface):
     """Reads ETW's state in memory."""
@@ -91,6 +99,8 @@ class _Plugin(interfaces.plugins.PluginInterface):
             except Error as error:
                 # Of the exceptions of Volatility, its program prints the text of these.
                 text = str(error).replace("give its build", "give its build with --build")
+                if "could not be saved" in text and not self.config.get("symbols"):
+                    text += ": the rates of their clocks are variables of the kernel; give its symbols with --symbols"
                 raise (exceptions.LayerException(layer.name, text) if "no kernel found" in text else exceptions.SymbolSpaceError(text)) from None
             for note in notes:
                 log.warning("%s", note.get("note") or note.get("error") or note.get("message") or note)
@@ -100,6 +110,11 @@ class _Plugin(interfaces.plugins.PluginInterface):
     def info(self) -> dict[str, Any]:
         """Everything in memory. Warns about findings."""
         [info] = self.command("info", "--details")
+        kernel = info["kernel"]
+        if kernel["symbols_source"] == "search":
+            log.warning("PspHostSiloGlobals was found by a search in the image of the kernel; times need other variables: see --symbols")
+        elif kernel["symbols_source"] == "none":
+            log.warning("no addresses of variables, so sessions and providers are not found: %s", kernel["symbols_note"])
         if info["diagnostics_total"]:
             log.warning("%s findings and diagnostics: the plugin etw.Findings lists them", info["diagnostics_total"])
         return info
@@ -177,7 +192,9 @@ class Globals(_Plugin):
         kernel = self.info()["kernel"]
         yield ("kernel", _address(kernel["base"]), f"build {kernel['build']}, known by {kernel['build_source']}")
         for name, address in kernel["globals"].items():
-            yield (name, _address(address), f"variable, from {kernel['symbols_source']}")
+            # A search finds one variable; any others are from a table by build.
+            is_other = kernel["symbols_source"] == "search" and name != "PspHostSiloGlobals"
+            yield (name, _address(address), f"variable, from {SOURCES['build' if is_other else kernel['symbols_source']]}")
         for one in kernel["layouts"]:
             yield (one["structure"], renderers.NotApplicableValue(), f"{one['confidence']}: {one['evidence']}")
 

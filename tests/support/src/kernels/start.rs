@@ -61,6 +61,7 @@ pub fn start(kit: &mut Kit, table: u64, providers: &[Provider]) -> Option<u64> {
                 Some(_) => {
                     let silo = kit.make("ESERVERSILO_GLOBALS");
                     kit.set("ESERVERSILO_GLOBALS", silo, "EtwSiloState", at);
+                    kit.set(STATE, at, "SiloGlobals", silo);
                     kit.globals.push(("PspHostSiloGlobals", silo));
                 }
                 None => {
