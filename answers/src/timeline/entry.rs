@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use super::kinds::Kind;
-use super::reader::bug_check_of;
+use etw_layouts_trace::etl::codes::BugCheck;
 use etw_layouts_trace::etl::{FileTime, Uuid, codes};
 use etw_layouts_trace::{Place, Process, ProcessIndex};
 use std::borrow::Cow;
@@ -211,4 +211,20 @@ impl Entry<'_> {
         };
         known.map(|text| Value::Text(text).in_sentence())
     }
+}
+
+/// The code of a bug check and its parameters.
+pub(super) const BUG_CHECK: [Field; 5] =
+    [Field::BugCheck, Field::Parameter1, Field::Parameter2, Field::Parameter3, Field::Parameter4];
+
+/// The bug check that fields state, if they state all of its parameters.
+pub(super) fn bug_check_of(fields: &[(Field, Value)]) -> Option<BugCheck> {
+    let number = |wanted| {
+        fields.iter().find_map(|(field, value)| match value {
+            Value::BugCheck(number, _) if *field == wanted => Some(*number),
+            _ => None,
+        })
+    };
+    let [code, one, two, three, four] = BUG_CHECK.map(number);
+    Some(BugCheck { code: code?.try_into().ok()?, parameters: [one?, two?, three?, four?] })
 }

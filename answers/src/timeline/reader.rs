@@ -1,10 +1,9 @@
 //! Events as entries of a timeline.
 
-use super::entry::{Entry, Participant, User, Value};
+use super::entry::{BUG_CHECK, Entry, Participant, User, Value, bug_check_of};
 use super::field::{Field, Format};
 use super::kinds::{KINDS, Kind, kind_named};
 use super::rows::{Completion, FILE_CREATED, ROWS, Row, Source};
-use etw_layouts_trace::etl::codes::BugCheck;
 use etw_layouts_trace::etl::payload::{Field as SchemaField, InType, PointerSize, Schema, Value as EventValue};
 use etw_layouts_trace::etl::wire::EVENT_HEADER_EXT_TYPE;
 use etw_layouts_trace::etl::{Decoded, Event as Header, Uuid, codes};
@@ -248,9 +247,6 @@ impl<'t> Timeline<'t> {
     }
 }
 
-/// The code of a bug check and its parameters.
-const BUG_CHECK: [Field; 5] = [Field::BugCheck, Field::Parameter1, Field::Parameter2, Field::Parameter3, Field::Parameter4];
-
 /// Adds the name of a bug check and the meanings of its parameters. A description can state code and parameters.
 fn name_bug_check(fields: &mut Vec<(Field, Value)>) {
     let described = fields.iter().find_map(|(field, value)| match value {
@@ -269,18 +265,6 @@ fn name_bug_check(fields: &mut Vec<(Field, Value)>) {
             };
         }
     }
-}
-
-/// The bug check that fields state, if they state all of its parameters.
-pub(super) fn bug_check_of(fields: &[(Field, Value)]) -> Option<BugCheck> {
-    let number = |wanted| {
-        fields.iter().find_map(|(field, value)| match value {
-            Value::BugCheck(number, _) if *field == wanted => Some(*number),
-            _ => None,
-        })
-    };
-    let [code, one, two, three, four] = BUG_CHECK.map(number);
-    Some(BugCheck { code: code?.try_into().ok()?, parameters: [one?, two?, three?, four?] })
 }
 
 /// Code and parameters in a text such as `0x000000d1 (0x0, 0x2, 0x0, 0xfffff80312345678)`.
