@@ -40,7 +40,8 @@ pub fn page(program: &Path) -> Result<String, Error> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     packed.write_all(&output.wasm_mut().emit_wasm())?;
     let packed = STANDARD.encode(packed.finish()?);
-    let worker = format!("{}\n{WORKER}", output.js());
+    // A function, because the worker starts the program again after an error of the program.
+    let worker = format!("const newBindings = () => {{\n{}\nreturn wasm_bindgen;\n}};\n{WORKER}", output.js());
     if worker.contains("</script") {
         return Err("the script of the worker would end its element".into());
     }

@@ -1,6 +1,7 @@
 //! Tasks of readers on the page of the explorer, in a browser without a network. The page is built by `cargo xtask site`; `cargo xtask ci --weekly`
 //! builds it and runs this test.
 
+use crate::profile::{BASE, compiled, stacked_events};
 use crate::{Folder, json, run, trace};
 use serde_json::{Value, json as value};
 use std::io::Read;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use std::{env, fs};
 use test_support::browser::{Browser, Look, Page};
 use test_support::installed;
+use test_support::records::{Written, written};
 
 /// Functions for the scripts of the tests.
 const SCRIPT: &str = include_str!("explorer.js");
@@ -23,6 +25,7 @@ fn readers_can_do_their_tasks_without_a_network() {
     let tasks = Tasks { browser, page, folder: Folder::new("explorer") };
     tasks.on_a_trace();
     tasks.with_call_stacks();
+    tasks.with_functions();
     tasks.with_schemas();
     tasks.damaged();
     tasks.hostile();
@@ -112,6 +115,37 @@ impl Tasks {
                     .is_some_and(|text| text.contains("ntoskrnl.exe") || text.contains(".sys+") || text.contains(".dll+")),
             "{found}"
         );
+    }
+
+    /// Names the functions of samples and call stacks by a program database that is dropped later, and states that another one names none.
+    fn with_functions(&self) {
+        let Some((identity, pdb, stop)) = compiled(&self.folder) else { return };
+        let sample = |thread: u32| [&(BASE + stop).to_le_bytes()[..], &thread.to_le_bytes(), &[1, 0, 0, 0]].concat();
+        let mut events = stacked_events(&identity, &[BASE + stop + 1]);
+        events.push(Written::kernel(2, 0, 0x0503, [7_u32, 5].map(u32::to_le_bytes).concat()));
+        events.push(Written::kernel(40, 0, 0x0F2E, sample(5)));
+        let page = self.opened(Look::DESKTOP, &[&self.folder.file("traced.etl", written(&events))]);
+        let look = |page: &Page<'_>| {
+            page.run(&format!(
+                "{SCRIPT} await show('events');
+                 await filter('id=1');
+                 await select(0);
+                 const stack = [...at('detail').querySelectorAll('.stack li')].map((line) => line.textContent);
+                 const functions = document.querySelector('[aria-label=\"Functions\"] tbody').textContent;
+                 return [stack, functions, at('problem-list').textContent];"
+            ))
+        };
+        let before = look(&page);
+        assert!(before[1].as_str().is_some_and(|names| names.contains("traced.dll") && !names.contains("inner")), "{before}");
+        give(&page, &[&crate::text(&pdb), &self.folder.file("other.pdb", test_support::pdb::file())]);
+        let after = look(&page);
+        let stack: Vec<_> = after[0].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let starts = ["0x", "inner ", "middle ", "outer "].iter().zip(&stack).filter(|(start, line)| line.starts_with(**start));
+        assert_eq!((starts.count(), stack.len()), (4, 4), "{after}");
+        assert!(stack[1].contains("traced.c:5") && stack[3].contains("traced.c:13"), "{after}");
+        assert!(after[1].as_str().is_some_and(|names| names.contains("inner") && names.contains("traced.dll!outer")), "{after}");
+        let unused = "other.pdb: no function in the report: no call stack of a sample has an address in its image";
+        assert_eq!(after[2], unused);
     }
 
     /// Opens a trace with a file of messages.
