@@ -67,6 +67,8 @@ pub struct SessionFacts {
     pub pointer_size: u32,
     /// Number of processors.
     pub processors: u32,
+    /// When the computer was started, if the header states it.
+    pub boot_utc: Option<String>,
     /// Start, if the header states it.
     pub start_utc: Option<String>,
     /// End, if the header states it.
@@ -275,6 +277,7 @@ fn facts(session: &Session, file: &TraceFile) -> SessionFacts {
         windows: format!("{major}.{minor}.{}", log.build),
         pointer_size: log.pointer_size,
         processors: log.processors,
+        boot_utc: utc(log.boot_time),
         start_utc: utc(log.start_time),
         end_utc: utc(log.end_time),
         time_zone_minutes: log.utc_offset(log.start_time).minutes,

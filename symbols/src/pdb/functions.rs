@@ -6,6 +6,7 @@ use msvc_demangler::DemangleFlags;
 use pdb_addr2line::{Context, ContextPdbData, TypeFormatterFlags};
 use self_cell::self_cell;
 use std::borrow::Cow;
+use std::fmt;
 
 /// A function at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,12 @@ self_cell! {
         owner: Data,
         #[not_covariant]
         dependent: Search,
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").finish_non_exhaustive()
     }
 }
 

@@ -1,12 +1,12 @@
 //! The reader of the functions of a program database: a thread of its own, where there are threads.
 
-use super::functions::{Function, Opened};
 use super::Error;
-use std::time::Duration;
+use super::functions::{Function, Opened};
 #[cfg(not(target_family = "wasm"))]
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
+    time::Duration,
 };
 
 /// The functions of a program database. It is read by a thread of its own, which ends with this value.
