@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::files::{FileFacts, FilesBuilder, Gap, arguments};
+use crate::processes::Processes;
 use crate::providers::Providers;
 use crate::table::{Table, title};
 use crate::text::shortened;
@@ -87,7 +88,7 @@ impl About {
     pub(crate) fn new(
         trace: &Trace,
         slots: Slots,
-        (of_files, providers): (&FilesBuilder, &Providers),
+        (of_files, providers, processes): (&FilesBuilder, &Providers, &Processes),
         diagnostics: &Diagnostics,
         tables: &[Table],
     ) -> Self {
@@ -122,6 +123,7 @@ impl About {
             (Some(about.range(trace, slots)), false),
             (gap, true),
             (Some(about.losses()), !is_complete),
+            (processes.crashes(), true),
             (Some(about.damage()), about.diagnostics + about.unknown_diagnostics > 0),
             (Some(about.coverage()), false),
             (Some(answered(tables)), false),

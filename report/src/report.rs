@@ -117,13 +117,15 @@ impl Report {
         let without_events = answers.iter().filter(|answer| answer.relevant == 0 && answer.keys == keys(answer.what));
         let unanswered = without_events.map(|answer| Unanswered::new(answer.what)).collect();
         answers.retain(|answer| answer.relevant > 0);
+        // Without events of processes, there is no list of processes.
+        answers.extend(by_process.filter(|_| processes.processes.is_empty()));
         let slots_each = MAX_SLOTS / answers.len().max(1);
         let tables: Vec<_> = answers.iter().map(|answer| Table::new(answer, slots_each, &mut reduced)).collect();
         let (stacks, providers, marks) =
             (stacks.finish(&mut reduced), providers.finish(&mut reduced), marks.finish(&mut reduced));
         let diagnostics = Diagnostics::new(trace);
         Ok(Self {
-            about: About::new(trace, slots, (&files, &providers), &diagnostics, &tables),
+            about: About::new(trace, slots, (&files, &providers, &processes), &diagnostics, &tables),
             start: slots.start.0,
             start_utc: slots.start.rfc3339().to_string(),
             slot_width: slots.width,
