@@ -5,8 +5,18 @@ const files = new Map(), reader = new FileReaderSync();
 const MAX_DUMP = 64 * 2 ** 20;
 let parts = [], bindings = null, module = null, program = null, panic = '', count = 0;
 
-globalThis.readFile = (file, offset, length) => {
-  try { return new Uint8Array(reader.readAsArrayBuffer(files.get(file).slice(offset, offset + length))); } catch { return new Uint8Array(); }
+// Frees the memory of a buffer at once: garbage would stay until the next collection, and each part of a file that is read is a new buffer. A closed port
+// drops what is sent to it.
+const sink = new MessageChannel();
+sink.port2.close();
+const free = (buffer) => sink.port1.postMessage(null, [buffer]);
+globalThis.readFile = (file, offset, bytes) => {
+  let buffer;
+  try { buffer = reader.readAsArrayBuffer(files.get(file).slice(offset, offset + bytes.length)); } catch { return false; }
+  const isWhole = buffer.byteLength === bytes.length;
+  if (isWhole) bytes.set(new Uint8Array(buffer));
+  free(buffer);
+  return isWhole;
 };
 globalThis.notePanic = (text) => { panic = text; };
 globalThis.putPart = (bytes) => parts.push(new Blob([bytes]));
@@ -15,6 +25,8 @@ const start = async (text) => {
   const packed = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
   module = await WebAssembly.compile(bytes);
+  free(packed.buffer);
+  free(bytes);
   renew();
 };
 

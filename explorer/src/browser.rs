@@ -13,9 +13,9 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The bytes of a file from an offset on, by the number of the file; fewer if the file cannot be read or is shorter.
+    /// Fills the bytes with those of a file from an offset on, by the number of the file; `false` if the file cannot be read or is shorter.
     #[wasm_bindgen(js_namespace = globalThis, js_name = readFile)]
-    fn read_file(file: u32, offset: f64, length: u32) -> Vec<u8>;
+    fn read_file(file: u32, offset: f64, bytes: &mut [u8]) -> bool;
 
     /// Receives the message of a panic, before the program ends.
     #[wasm_bindgen(js_namespace = globalThis, js_name = notePanic)]
@@ -140,10 +140,11 @@ impl BrowserFile {
         }
         let start = number * BLOCK;
         let length = BLOCK.min(self.length - start);
-        let block = Arc::new(read_file(self.file, start as f64, length as u32));
-        if block.len() as u64 != length {
+        let mut block = vec![0; length as usize];
+        if !read_file(self.file, start as f64, &mut block) {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file changed or cannot be read; drop it again"));
         }
+        let block = Arc::new(block);
         BLOCKS_READ.with_borrow_mut(|blocks| {
             if blocks.len() >= BLOCKS {
                 blocks.pop_front();
