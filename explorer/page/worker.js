@@ -21,11 +21,9 @@ globalThis.readFile = (file, offset, bytes) => {
 globalThis.notePanic = (text) => { panic = text; };
 globalThis.putPart = (bytes) => parts.push(new Blob([bytes]));
 
-const start = async (text) => {
-  const packed = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+const start = async (packed) => {
+  const bytes = await new Response(packed.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
   module = await WebAssembly.compile(bytes);
-  free(packed.buffer);
   free(bytes);
   renew();
 };

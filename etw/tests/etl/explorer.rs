@@ -27,6 +27,7 @@ fn readers_can_do_their_tasks_without_a_network() {
     tasks.with_call_stacks();
     tasks.with_functions();
     tasks.with_schemas();
+    tasks.in_little_memory();
     tasks.damaged();
     tasks.hostile();
     tasks.without_a_network();
@@ -140,7 +141,8 @@ impl Tasks {
         give(&page, &[&crate::text(&pdb), &self.folder.file("other.pdb", test_support::pdb::file())]);
         let after = look(&page);
         let stack: Vec<_> = after[0].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let starts = ["0x", "inner ", "middle ", "outer "].iter().zip(&stack).filter(|(start, line)| line.starts_with(**start));
+        let starts =
+            ["no images ", "inner ", "middle ", "outer "].iter().zip(&stack).filter(|(start, line)| line.starts_with(**start));
         assert_eq!((starts.count(), stack.len()), (4, 4), "{after}");
         assert!(stack[1].contains("traced.c:5") && stack[3].contains("traced.c:13"), "{after}");
         assert!(after[1].as_str().is_some_and(|names| names.contains("inner") && names.contains("traced.dll!outer")), "{after}");
@@ -167,6 +169,19 @@ impl Tasks {
         let expected: Vec<_> = lines.iter().map(|line| line["message"].clone()).collect();
         assert!(expected.iter().any(Value::is_string), "{expected:?}");
         assert_eq!(found, value!(expected));
+    }
+
+    /// A trace and several filters need at most 64 MB and 3 times the file.
+    fn in_little_memory(&self) {
+        let Some(packed) = real("ETW_LAYOUTS_ETL", "microsoft__net.4.5.2.x64.etl") else { return };
+        let file = crate::text(&self.folder.0.join("large.etl"));
+        let (status, _, err) = run(&["save", "-o", &file, &packed]);
+        assert_eq!(status, 0, "{err}");
+        let page = self.opened(Look::DESKTOP, &[&file]);
+        page.run(&format!("{SCRIPT} await show('events'); for (const word of ['a', 'b', 'c', 'd', 'e']) await filter(word);"));
+        page.call("HeapProfiler.collectGarbage", &value!({}));
+        let most = (64 << 20) + 3 * fs::metadata(&file).expect("a file").len();
+        assert!(page.memory().is_none_or(|memory| memory < most), "{:?} of {most}", page.memory());
     }
 
     /// The page of a damaged trace states what is damaged; a file that is no trace is refused.

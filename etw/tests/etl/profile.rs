@@ -128,7 +128,7 @@ fn functions_of_a_compiled_program() {
 #[test]
 fn nothing_to_profile() {
     let folder = Folder::new("profile-nothing");
-    let [plain, stacked] = [folder.file("a.etl", trace()), folder.file("b.etl", stacked_trace(&[0; 21], &[BASE]))];
+    let [plain, stacked] = [folder.file("a.etl", trace()), folder.file("b.etl", written(&stacked_events(&[0; 21], &[BASE])))];
     let target = text(&folder.0.join("profile.json"));
     for (args, expected) in [
         (
