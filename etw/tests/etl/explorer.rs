@@ -47,6 +47,8 @@ impl Tasks {
         let found = self.run(
             &[&file],
             "const report = at('report').textContent.length, events = at('sizes').textContent;
+             const isOutside = (one, of) => one.left < of.left - 1 || one.right > of.right + 1;
+             const bars = [...document.querySelectorAll('#report td svg')].map((bar) => isOutside(bar.getBoundingClientRect(), bar.closest('td').getBoundingClientRect()));
              await show('events');
              const rows = at('table').getAttribute('aria-rowcount');
              await filter('provider=Process');
@@ -64,13 +66,15 @@ impl Tasks {
              await filter('');
              await openBytes('smaller.etl', etl);
              const again = at('sizes').textContent, isShown = !at('about').hidden;
-             return { report, events, rows, result, fault, name, fields, hit, csv, lines, parquet: parquet.slice(0, 4), again, isShown };",
+             return { report, events, bars, rows, result, fault, name, fields, hit, csv, lines, parquet: parquet.slice(0, 4), again, isShown };",
         );
         let options = ["events", "--order", "time", "--payload", "fields", "--provider", "Process", &file];
         let print = |format: &str| run(&[&options[..], &["--format", format]].concat()).1;
         let (csv, lines) = (print("csv"), print("json"));
         let (all, selected) = (json(&run(&["events", "--format", "json", &file]).1), json(&lines));
         assert!(found["report"].as_u64() > Some(100), "{found}");
+        let bars = found["bars"].as_array().expect("a list");
+        assert!(!bars.is_empty() && bars.iter().all(|is_outside| is_outside == false), "bars outside of their cells: {bars:?}");
         let plain = |text: &Value| text.as_str().unwrap_or_default().replace(',', "");
         assert!(plain(&found["events"]).starts_with(&format!("{} events ", all.len())), "{found}");
         assert_eq!(found["rows"], (all.len() + 1).to_string());
