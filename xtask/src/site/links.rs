@@ -67,3 +67,25 @@ fn resolved(folder: &Path, path: &str) -> PathBuf {
     }
     resolved
 }
+
+#[cfg(test)]
+mod tests {
+    use super::dead;
+    use std::{env, fs, process};
+
+    #[test]
+    fn dead_links_are_found() {
+        let folder = env::temp_dir().join(format!("etw-layouts-links-{}", process::id()));
+        fs::create_dir_all(folder.join("a")).expect("a folder");
+        let links = ["a/b.html#one", "a/b.html#two", "a/b.html#x=1", "c.html", "https://example.org/"]
+            .map(|to| format!("<a href=\"{to}\">"));
+        fs::write(folder.join("index.html"), links.concat()).expect("a file");
+        let page = "<p id=\"one\"><a href=\"../index.html\"><img src=\"none.png\"><script>' href=\"none\"'</script>";
+        fs::write(folder.join("a/b.html"), page).expect("a file");
+        let found = dead(&folder);
+        fs::remove_dir_all(&folder).expect("a folder");
+        let ends = ["a/b.html: none.png", "index.html: a/b.html#two", "index.html: c.html"];
+        let found = found.expect("a folder that can be read");
+        assert!(found.len() == 3 && found.iter().zip(ends).all(|(found, end)| found.ends_with(end)), "{found:?}");
+    }
+}
