@@ -47,6 +47,7 @@ impl Tasks {
         let found = self.run(
             &[&file],
             "const report = at('report').textContent.length, events = at('sizes').textContent;
+             await until(() => document.querySelector('#report td svg'));
              const isOutside = (one, of) => one.left < of.left - 1 || one.right > of.right + 1;
              const bars = [...document.querySelectorAll('#report td svg')].map((bar) => isOutside(bar.getBoundingClientRect(), bar.closest('td').getBoundingClientRect()));
              await show('events');
@@ -129,13 +130,15 @@ impl Tasks {
         let mut events = stacked_events(&identity, &[BASE + stop + 1]);
         events.push(Written::kernel(2, 0, 0x0503, [7_u32, 5].map(u32::to_le_bytes).concat()));
         events.push(Written::kernel(40, 0, 0x0F2E, sample(5)));
-        let page = self.opened(Look::DESKTOP, &[&self.folder.file("traced.etl", written(&events))]);
+        let trace = self.folder.file("traced.etl", written(&events));
+        let page = self.opened(Look::DESKTOP, &[&trace]);
         let look = |page: &Page<'_>| {
             page.run(&format!(
                 "{SCRIPT} await show('events');
                  await filter('id=1');
                  await select(0);
                  const stack = [...at('detail').querySelectorAll('.stack li')].map((line) => line.textContent);
+                 await until(() => document.querySelector('[aria-label=\"Functions\"] tbody'));
                  const functions = document.querySelector('[aria-label=\"Functions\"] tbody').textContent;
                  return [stack, functions, at('problem-list').textContent];"
             ))
@@ -152,6 +155,23 @@ impl Tasks {
         assert!(after[1].as_str().is_some_and(|names| names.contains("inner") && names.contains("traced.dll!outer")), "{after}");
         let unused = "other.pdb: no function in the report: no call stack of a sample has an address in its image";
         assert_eq!(after[2], unused);
+        // A name is outside of the names of streams, so that the reader panics: the page states it, and goes on without the file.
+        let mut damaged = fs::read(&pdb).expect("a file");
+        let start = [&20_000_404_u32.to_le_bytes()[..], &identity[..16]];
+        let starts = |bytes: &[u8]| bytes.starts_with(start[0]) && bytes.ends_with(start[1]);
+        let names = damaged.windows(28).position(starts).expect("the version and the GUID") + 28;
+        let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as usize;
+        // The size of the names and the names; the numbers of names and of places; two sets of bits, each with its size.
+        let used = names + 4 + word(&damaged, names) + 8;
+        let deleted = used + 4 + 4 * word(&damaged, used);
+        let first = deleted + 4 + 4 * word(&damaged, deleted);
+        damaged[first + 2] = 1;
+        let fault = |page: &Page<'_>| page.run("return document.getElementById('fault').textContent;").to_string();
+        give(&page, &[&trace, &self.folder.file("damaged.pdb", damaged)]);
+        let said = fault(&page);
+        assert!(said.contains("error of the program: panicked at ") && said.contains("open them again, without"), "{said}");
+        give(&page, &[&trace]);
+        assert_eq!((fault(&page).as_str(), look(&page)[1].as_str().map(|names| names.contains("inner"))), ("\"\"", Some(true)));
     }
 
     /// Opens a trace with a file of messages.
