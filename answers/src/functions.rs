@@ -7,7 +7,6 @@ use etw_layouts_trace::ImagePdb;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 /// The functions of program databases, which clones share. By default there are none.
 #[derive(Clone, Default)]
@@ -58,7 +57,7 @@ struct Opened {
 const MAX_HUNG: u32 = 2;
 
 /// Limit of the size of the files that are in memory at the same time, in bytes. Beyond it they are closed, and opened again when needed.
-const MEMORY: usize = 1 << 30;
+const MEMORY: usize = if cfg!(target_family = "wasm") { 1 << 28 } else { 1 << 30 };
 
 impl Functions {
     /// The functions of program databases. `find` returns the bytes of a program database, or the reason why it has none. It is called again for a
@@ -152,12 +151,10 @@ impl Opened {
                 if self.size.saturating_add(size) > MEMORY {
                     (self.files, self.size) = (HashMap::new(), 0);
                 }
-                let start = Instant::now();
-                let opened = pdb::Functions::open(bytes).map(|functions| (functions, size));
-                if opened.is_err() && start.elapsed() >= pdb::TIME_LIMIT {
-                    self.hung += 1;
-                }
-                opened.map_err(|error| PdbFailure::unusable(error.to_string()))
+                pdb::Functions::open(bytes).map(|functions| (functions, size)).map_err(|error| {
+                    self.hung += u32::from(error == pdb::Error::TimedOut);
+                    PdbFailure::unusable(error.to_string())
+                })
             });
             match opened {
                 Ok((functions, size)) => {

@@ -73,7 +73,8 @@ fn bar(structure: &Structure) -> Markup {
                 [("ask-build", "Build", "24H2, 19041.985", "20"), ("ask-member", "Offset or member", "0x398 or a name", "18")]
             {
                 label for=(id) { (label) }
-                input id=(id) type="search" placeholder=(hint) size=(size) autocomplete="off" spellcheck="false";
+                // Not of type `search`: its button would cut the hint on a phone.
+                input id=(id) placeholder=(hint) size=(size) autocomplete="off" spellcheck="false";
             }
             button { "Show" }
             output id="ask-answer" for="ask-build ask-member" aria-live="polite" {}

@@ -3,32 +3,58 @@
 const files = new Map(), reader = new FileReaderSync();
 // Size limit of a dump, in bytes: it is read as a whole.
 const MAX_DUMP = 64 * 2 ** 20;
-let parts = [], program = null, count = 0;
+let parts = [], bindings = null, module = null, program = null, panic = '', count = 0;
 
-globalThis.readFile = (file, offset, length) => {
-  try { return new Uint8Array(reader.readAsArrayBuffer(files.get(file).slice(offset, offset + length))); } catch { return new Uint8Array(); }
+// Frees the memory of a buffer at once: garbage would stay until the next collection, and each part of a file that is read is a new buffer. A closed port
+// drops what is sent to it.
+const sink = new MessageChannel();
+sink.port2.close();
+const free = (buffer) => sink.port1.postMessage(null, [buffer]);
+globalThis.readFile = (file, offset, bytes) => {
+  let buffer;
+  try { buffer = reader.readAsArrayBuffer(files.get(file).slice(offset, offset + bytes.length)); } catch { return false; }
+  const isWhole = buffer.byteLength === bytes.length;
+  if (isWhole) bytes.set(new Uint8Array(buffer));
+  free(buffer);
+  return isWhole;
 };
+globalThis.notePanic = (text) => { panic = text; };
 globalThis.putPart = (bytes) => parts.push(new Blob([bytes]));
 
-const start = async (text) => {
-  const packed = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const bytes = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
-  wasm_bindgen.initSync({ module: await WebAssembly.compile(bytes) });
-  program = new wasm_bindgen.Program();
+const start = async (packed) => {
+  const bytes = await new Response(packed.stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+  module = await WebAssembly.compile(bytes);
+  free(bytes);
+  renew();
+};
+
+// A program without files, with memory of its own.
+const renew = () => {
+  bindings = newBindings();
+  bindings.initSync({ module });
+  program = new bindings.Program();
+};
+
+// What to show for an error. After an error of the program, such as a panic, its memory cannot be used any more.
+const problem = (error) => {
+  if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) return String(error?.message ?? error);
+  renew();
+  const cause = panic || error.message;
+  panic = '';
+  return `error of the program: ${cause}; all files are closed: open them again, without those that are corrupt`;
 };
 
 const open = (given) => {
   const whole = (file) => new Uint8Array(reader.readAsArrayBuffer(file)), first = count;
   program.begin();
   for (const { file, kind } of given) {
-    if (kind === 'schemas') program.add_schemas(file.name, whole(file));
-    else if (kind === 'dump') {
+    if (kind === 'dump') {
       if (file.size > MAX_DUMP) throw new Error(`${file.name}: dump too large: ${Math.round(file.size / 1e6)} MB, and a minidump of the kernel has a few; save its sessions with \`etw dump save -o DIR ${file.name}\`, and drop the trace files here`);
       program.add_dump(file.name, whole(file));
     }
     else {
       files.set(count, file);
-      program.add_trace(file.name, count++, file.size);
+      program[kind === 'schemas' ? 'add_schemas' : 'add_trace'](file.name, count++, file.size);
     }
   }
   const summary = program.open();
@@ -47,7 +73,7 @@ const save = (format) => {
 
 const calls = {
   start, open, save,
-  options: () => wasm_bindgen.filter_options(),
+  options: () => bindings.filter_options(),
   report: () => program.report(),
   select: (words) => program.select(words),
   rows: (start, count) => program.rows(start, count),
@@ -57,5 +83,5 @@ const calls = {
 // Calls are answered one after the other.
 let last = Promise.resolve();
 onmessage = ({ data: { call, name, values } }) => {
-  last = last.then(() => calls[name](...values)).then((value) => postMessage({ call, value }), (fault) => postMessage({ call, fault: String(fault?.message ?? fault) }));
+  last = last.then(() => calls[name](...values)).then((value) => postMessage({ call, value }), (error) => postMessage({ call, fault: problem(error) }));
 };

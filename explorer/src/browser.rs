@@ -7,15 +7,19 @@ use crate::save::SaveFormat;
 use etw_layouts_trace::Source;
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io;
 use std::sync::Arc;
+use std::{io, panic};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The bytes of a file from an offset on, by the number of the file; fewer if the file cannot be read or is shorter.
+    /// Fills the bytes with those of a file from an offset on, by the number of the file; `false` if the file cannot be read or is shorter.
     #[wasm_bindgen(js_namespace = globalThis, js_name = readFile)]
-    fn read_file(file: u32, offset: f64, length: u32) -> Vec<u8>;
+    fn read_file(file: u32, offset: f64, bytes: &mut [u8]) -> bool;
+
+    /// Receives the message of a panic, before the program ends.
+    #[wasm_bindgen(js_namespace = globalThis, js_name = notePanic)]
+    fn note_panic(text: &str);
 
     /// Receives a part of a file to save.
     #[wasm_bindgen(js_namespace = globalThis, js_name = putPart)]
@@ -35,6 +39,7 @@ impl Program {
     /// A program without a trace.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
+        panic::set_hook(Box::new(|panic| note_panic(&panic.to_string())));
         Self::default()
     }
 
@@ -53,9 +58,9 @@ impl Program {
         self.files.add_dump(name, bytes)
     }
 
-    /// Adds a file with schemas for the next [`open`](Self::open).
-    pub fn add_schemas(&mut self, name: String, bytes: Vec<u8>) {
-        self.files.add_schemas(name, bytes);
+    /// Adds a file with schemas or functions for the next [`open`](Self::open), by its number in the script.
+    pub fn add_schemas(&mut self, name: String, file: u32, length: f64) {
+        self.files.add_schemas(name, BrowserFile { file, length: length as u64 });
     }
 
     /// Opens the added files. Returns a summary as JSON.
@@ -135,10 +140,11 @@ impl BrowserFile {
         }
         let start = number * BLOCK;
         let length = BLOCK.min(self.length - start);
-        let block = Arc::new(read_file(self.file, start as f64, length as u32));
-        if block.len() as u64 != length {
+        let mut block = vec![0; length as usize];
+        if !read_file(self.file, start as f64, &mut block) {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file changed or cannot be read; drop it again"));
         }
+        let block = Arc::new(block);
         BLOCKS_READ.with_borrow_mut(|blocks| {
             if blocks.len() >= BLOCKS {
                 blocks.pop_front();

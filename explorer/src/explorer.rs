@@ -3,6 +3,7 @@
 use crate::bytes::{self, RecordBytes};
 use crate::files::Files;
 use crate::filter;
+use crate::symbols::Symbols;
 use etw_layouts_answers::Frames;
 use etw_layouts_etl::Filter;
 use etw_layouts_lines::Refusals;
@@ -41,6 +42,7 @@ pub(crate) struct Opened {
     names: Vec<Name>,
     slices: Vec<Slice>,
     pub selected: Selected,
+    symbols: Symbols,
     messages: Messages,
 }
 
@@ -120,7 +122,7 @@ impl Explorer {
     ///
     /// A file cannot be read.
     pub fn open(&mut self, files: Files) -> Result<Summary, String> {
-        let Files { traces: files, schemas, notes } = files;
+        let Files { traces: files, schemas, symbols, notes } = files;
         if files.is_empty() {
             return Err(NO_TRACE.to_owned());
         }
@@ -146,7 +148,7 @@ impl Explorer {
         }
         let wanted = filter::read("")?;
         let selected = Selected { filters: Vec::new(), before: Vec::new(), wanted };
-        let mut opened = Opened { selected, trace, names, slices, messages };
+        let mut opened = Opened { selected, trace, names, slices, symbols: Symbols::new(symbols), messages };
         opened.select(filter::read("")?)?;
         let summary = opened.summary();
         (self.schemas, self.opened) = (Some(schemas), Some(opened));
@@ -200,7 +202,9 @@ impl Explorer {
         let mut detail = None;
         writer.opened.selected_events(index, 1, |event| {
             let names = event.trace().names(event.session_index());
-            let stack = names.map(|names| EventStack::read(event, &mut Frames::new(names))).transpose();
+            let functions = &writer.opened.symbols.functions;
+            let frames = names.map(|names| Frames::with_functions(names, functions.clone()));
+            let stack = frames.map(|mut frames| EventStack::read(event, &mut frames)).transpose();
             let stack = stack.map_err(|error| error.to_string())?;
             let mut line = Vec::new();
             writer.lines.write(writer.opened, event, stack.as_ref(), &mut line);
@@ -212,15 +216,18 @@ impl Explorer {
         serde_json::to_string(&detail).map_err(|error| error.to_string())
     }
 
-    /// The report of the trace as JSON: its data, and its start in units of 100 ns since 1601 as text, because a script's numbers have fewer digits.
+    /// The report of the trace as JSON: its data; its start in units of 100 ns since 1601 as text, because a script's numbers have fewer digits; and the
+    /// program databases that name no function.
     ///
     /// # Errors
     ///
     /// The trace cannot be read.
     pub fn report(&self) -> Result<String, String> {
         let (opened, _) = self.opened()?;
-        let report = Report::new(&opened.trace, &etw_layouts_report::Options::default()).map_err(|error| error.to_string())?;
-        Ok(format!("{{\"start\":\"{}\",\"report\":{}}}", report.start, report.json()))
+        let options = etw_layouts_report::Options::new(opened.symbols.functions.clone());
+        let report = Report::new(&opened.trace, &options).map_err(|error| error.to_string())?;
+        let unused = serde_json::to_string(&opened.symbols.unused()).map_err(|error| error.to_string())?;
+        Ok(format!("{{\"start\":\"{}\",\"unused\":{unused},\"report\":{}}}", report.start, report.json()))
     }
 
     pub(crate) fn opened(&self) -> Result<(&Opened, &SchemaOptions), String> {

@@ -1,6 +1,8 @@
-//! Files that are opened together: traces, sessions of crash dumps, and schemas.
+//! Files that are opened together: traces, sessions of crash dumps, schemas, and program databases.
 
+use crate::symbols::{self, SymbolFile};
 use etw_layouts_dump::Dump;
+use etw_layouts_symbols::pdb;
 use etw_layouts_trace::{BytesSource, Source, TraceFile};
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -10,6 +12,7 @@ use std::path::PathBuf;
 pub struct Files {
     pub(crate) traces: Vec<TraceFile>,
     pub(crate) schemas: Vec<(PathBuf, Vec<u8>)>,
+    pub(crate) symbols: Vec<SymbolFile>,
     /// What is left out, as sentences.
     pub(crate) notes: Vec<String>,
 }
@@ -51,13 +54,25 @@ impl Files {
         }
     }
 
-    /// Adds a file with schemas.
-    pub fn add_schemas(&mut self, name: String, bytes: Vec<u8>) {
-        if name.to_ascii_lowercase().ends_with(".pdb") {
-            self.notes.push(format!(
-                "{name}: used for messages of WPP, not for names of functions; `etw etl report --symbol-path FOLDER` and `etw etl events --stacks --symbol-path FOLDER` name \
-                 functions"
-            ));
+    /// Adds a file with schemas, or a program database with functions. One that is corrupt is left out, with a note.
+    pub fn add_schemas(&mut self, name: String, source: impl Source + 'static) {
+        let bytes = match symbols::read(&source) {
+            Ok(bytes) => bytes,
+            Err(reason) => return self.notes.push(format!("{name}: {reason}")),
+        };
+        if pdb::is_pdb(&bytes) {
+            let (mut identities, mut has_messages) = (Vec::new(), false);
+            let read = pdb::identities(&bytes).and_then(|known| {
+                identities = known;
+                pdb::annotations(&bytes, |_| has_messages = true)
+            });
+            if let Err(error) = read {
+                return self.notes.push(format!("{name}: {error}"));
+            }
+            self.symbols.push(SymbolFile { name: name.clone(), identities, source: Box::new(source) });
+            if !has_messages {
+                return;
+            }
         }
         self.schemas.push((PathBuf::from(name), bytes));
     }

@@ -10,6 +10,7 @@ mod explorer;
 mod files;
 mod filter;
 mod save;
+mod symbols;
 
 pub use explorer::Explorer;
 pub use files::Files;

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Diagnostics;
 use crate::files::{FileFacts, FilesBuilder, Gap, arguments};
+use crate::processes::Processes;
 use crate::providers::Providers;
 use crate::table::{Table, title};
 use crate::text::shortened;
@@ -67,6 +68,8 @@ pub struct SessionFacts {
     pub pointer_size: u32,
     /// Number of processors.
     pub processors: u32,
+    /// When the computer was started, if the header states it.
+    pub boot_utc: Option<String>,
     /// Start, if the header states it.
     pub start_utc: Option<String>,
     /// End, if the header states it.
@@ -85,7 +88,7 @@ impl About {
     pub(crate) fn new(
         trace: &Trace,
         slots: Slots,
-        (of_files, providers): (&FilesBuilder, &Providers),
+        (of_files, providers, processes): (&FilesBuilder, &Providers, &Processes),
         diagnostics: &Diagnostics,
         tables: &[Table],
     ) -> Self {
@@ -120,6 +123,7 @@ impl About {
             (Some(about.range(trace, slots)), false),
             (gap, true),
             (Some(about.losses()), !is_complete),
+            (processes.crashes(), true),
             (Some(about.damage()), about.diagnostics + about.unknown_diagnostics > 0),
             (Some(about.coverage()), false),
             (Some(answered(tables)), false),
@@ -275,6 +279,7 @@ fn facts(session: &Session, file: &TraceFile) -> SessionFacts {
         windows: format!("{major}.{minor}.{}", log.build),
         pointer_size: log.pointer_size,
         processors: log.processors,
+        boot_utc: utc(log.boot_time),
         start_utc: utc(log.start_time),
         end_utc: utc(log.end_time),
         time_zone_minutes: log.utc_offset(log.start_time).minutes,

@@ -48,6 +48,8 @@ pub struct ProcessFacts {
     pub has_ended: bool,
     /// Exit code.
     pub exit_status: Option<u32>,
+    /// The name of an exit code that an unhandled exception leaves, such as `STATUS_ACCESS_VIOLATION`.
+    pub exit_status_name: Option<&'static str>,
     /// Number of its events.
     pub events: u64,
     /// The number of events by slot; `None` if the process is too small to have them in the report.
@@ -61,6 +63,12 @@ const MAX_PROCESSES: usize = 300;
 const MAX_COMMAND_LINE: usize = 32 << 10;
 const ALL_COMMAND_LINES: usize = 256 << 10;
 const MIN_COMMAND_LINE: usize = 240;
+
+/// The lowest exit code that is an error of the system.
+const ERROR: u32 = 0xC000_0000;
+
+/// Maximum number of processes in a sentence.
+const MAX_CRASHES: usize = 5;
 
 /// Limit of the numbers of events by slot, in bytes of JSON.
 const MAX_SLOTS: usize = 96 << 10;
@@ -121,6 +129,7 @@ impl Processes {
                 end: time(&process.end),
                 has_ended: process.end.is_some(),
                 exit_status: process.exit_status.as_ref().map(|status| status.value),
+                exit_status_name: process.exit_status.as_ref().and_then(|status| codes::exit_status(status.value)),
                 events: events(&(*session, *index)),
                 slots: if row.is_some() { counts } else { Some(Vec::new()) },
             }
@@ -128,5 +137,19 @@ impl Processes {
         let processes: Vec<_> = kept.iter().map(facts).collect();
         let events = by_process.and_then(|answer| answer.totals.first()).copied().unwrap_or(0);
         Self { processes, more, events }
+    }
+    /// A sentence on the processes that an error ended.
+    pub(crate) fn crashes(&self) -> Option<String> {
+        let ended = self.processes.iter().filter_map(|process| {
+            let name = process.exit_status_name.filter(|_| process.exit_status >= Some(ERROR))?;
+            Some(format!("{} ({}) with {name}", process.image.as_deref().unwrap_or("process"), process.id))
+        });
+        let ended: Vec<_> = ended.collect();
+        let more = match ended.len().saturating_sub(MAX_CRASHES) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let first = ended.get(..ended.len().min(MAX_CRASHES)).filter(|first| !first.is_empty())?;
+        Some(format!("Ended by an error: {}{more}.", first.join(", ")))
     }
 }

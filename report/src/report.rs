@@ -66,8 +66,18 @@ pub struct Report {
     pub reduced: Vec<String>,
 }
 
-/// Questions beside those with default keys. The last one is for the list of processes.
-const MORE: [(What, &[Key]); 2] = [(What::Cpu, &[Key::Module]), (What::Events, &[Key::Process])];
+/// Further tables. The last one is for the list of processes.
+const MORE: [(What, &[Key]); 3] =
+    [(What::Cpu, &[Key::Module]), (What::Disk, &[Key::Device, Key::Event]), (What::Events, &[Key::Process])];
+
+/// The keys of the first table of a question: those of `etw etl top`, and those that separate reading from writing, and the causes of pauses.
+fn keys(what: What) -> &'static [Key] {
+    match what {
+        What::Disk | What::Files => &[Key::Process, Key::File, Key::Event],
+        What::Gc => &[Key::Process, Key::Reason, Key::Generation, Key::Cause],
+        _ => what.default_keys(),
+    }
+}
 
 impl Report {
     /// Reads the events of a trace once, in the order of time.
@@ -78,7 +88,7 @@ impl Report {
     pub fn new(trace: &Trace, options: &Options) -> Result<Self, Error> {
         let slots = Slots::new(trace, SLOTS)?;
         let mut top = TopBuilder::new(trace, &[], Some(slots));
-        for (what, keys) in What::all().map(|what| (what, what.default_keys())).chain(MORE) {
+        for (what, keys) in What::all().map(|what| (what, keys(what))).chain(MORE) {
             top.ask(what, keys, &options.functions);
         }
         let mut stacks = StacksBuilder::new(trace, slots, &options.functions);
@@ -104,16 +114,18 @@ impl Report {
             );
         }
         let processes = Processes::new(trace, slots, by_process.as_ref(), &mut reduced);
-        let unanswered = answers.iter().filter(|answer| answer.relevant == 0).map(Unanswered::new);
-        let unanswered: Vec<_> = unanswered.filter(|question| question.is_default).collect();
+        let without_events = answers.iter().filter(|answer| answer.relevant == 0 && answer.keys == keys(answer.what));
+        let unanswered = without_events.map(|answer| Unanswered::new(answer.what)).collect();
         answers.retain(|answer| answer.relevant > 0);
+        // Without events of processes, there is no list of processes.
+        answers.extend(by_process.filter(|_| processes.processes.is_empty()));
         let slots_each = MAX_SLOTS / answers.len().max(1);
         let tables: Vec<_> = answers.iter().map(|answer| Table::new(answer, slots_each, &mut reduced)).collect();
         let (stacks, providers, marks) =
             (stacks.finish(&mut reduced), providers.finish(&mut reduced), marks.finish(&mut reduced));
         let diagnostics = Diagnostics::new(trace);
         Ok(Self {
-            about: About::new(trace, slots, (&files, &providers), &diagnostics, &tables),
+            about: About::new(trace, slots, (&files, &providers, &processes), &diagnostics, &tables),
             start: slots.start.0,
             start_utc: slots.start.rfc3339().to_string(),
             slot_width: slots.width,

@@ -85,9 +85,6 @@ pub struct Unanswered {
     pub needs: &'static str,
     /// A command of Windows that records them.
     pub record: &'static str,
-    /// Whether the keys are the default ones of the question.
-    #[serde(skip)]
-    pub is_default: bool,
 }
 
 /// Maximum number of rows of a table.
@@ -174,17 +171,8 @@ fn key(value: &Value<'_>) -> serde_json::Value {
 }
 
 impl Unanswered {
-    pub(crate) fn new(answer: &Answer) -> Self {
-        let what: What = answer.what;
-        let is_default = answer.keys == what.default_keys();
-        Self {
-            what: what.name(),
-            title: title(what),
-            summary: what.summary(),
-            needs: what.needs(),
-            record: what.record(),
-            is_default,
-        }
+    pub(crate) fn new(what: What) -> Self {
+        Self { what: what.name(), title: title(what), summary: what.summary(), needs: what.needs(), record: what.record() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn page(title: &str, text: &str, root: &str, linked: impl Fn(&str) -> Option<Str
         event => Some(event),
     });
     let mut content = String::new();
-    html::push_html(&mut content, events);
+    html::push_html(&mut content, with_places(events.collect()).into_iter());
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -79,6 +79,29 @@ fn page(title: &str, text: &str, root: &str, linked: impl Fn(&str) -> Option<Str
          <a href=\"{root}atlas/index.html\">atlas</a><a href=\"{root}explorer.html\">explorer</a><a href=\"{root}docs/index.html\">documents</a></nav></header>\n\
          <main id=\"the-page\">{content}</main></body></html>\n"
     )
+}
+
+/// Headings with the places that links in Markdown name: the words of the heading, in lower case, with `-` between; a number follows a repeated one.
+fn with_places(mut events: Vec<Event<'_>>) -> Vec<Event<'_>> {
+    let mut seen = BTreeMap::<String, u32>::new();
+    for index in 0..events.len() {
+        if !matches!(events[index], Event::Start(Tag::Heading { .. })) {
+            continue;
+        }
+        let heading = events[index..].iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+        let words = heading.filter_map(|event| match event {
+            Event::Text(text) | Event::Code(text) => Some(&**text),
+            _ => None,
+        });
+        let text: String = words.collect();
+        if let Event::Start(Tag::Heading { id, .. }) = &mut events[index] {
+            let is_kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+            let place: String = text.to_lowercase().chars().filter(is_kept).map(|c| if c == ' ' { '-' } else { c }).collect();
+            let count = seen.entry(place.clone()).and_modify(|count| *count += 1).or_default();
+            *id = Some(if *count == 0 { place } else { format!("{place}-{count}") }.into());
+        }
+    }
+    events
 }
 
 /// The page of a document that another one links to; `None` for files that are not part of the site.

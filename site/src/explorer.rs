@@ -40,17 +40,25 @@ pub fn page(program: &Path) -> Result<String, Error> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     packed.write_all(&output.wasm_mut().emit_wasm())?;
     let packed = STANDARD.encode(packed.finish()?);
-    let worker = format!("{}\n{WORKER}", output.js());
+    // A function, because the worker starts the program again after an error of the program.
+    let worker = format!("const newBindings = () => {{\n{}\nreturn wasm_bindgen;\n}};\n{WORKER}", output.js());
     if worker.contains("</script") {
         return Err("the script of the worker would end its element".into());
     }
-    let (style, script) = (STYLE.concat(), format!("{}\n{}", assets::SCRIPT, SCRIPT.concat()));
+    let style = ascii(&STYLE.concat(), |c| format!("\\{c:x} "));
+    let [worker, script] =
+        [worker, format!("{}\n{}", assets::SCRIPT, SCRIPT.concat())].map(|script| ascii(&script, |c| format!("\\u{{{c:x}}}")));
     let body = format!(
         "<body>{}\
          <script type=\"text/plain\" id=\"worker\">{worker}</script>\
          <script type=\"text/plain\" id=\"program\">{packed}</script>",
-        include_str!("../../explorer/page/index.html")
+        ascii(include_str!("../../explorer/page/index.html"), |c| format!("&#x{c:x};"))
     );
     // The worker inherits the policy. `wasm-unsafe-eval` allows to compile WebAssembly, and nothing else.
     Ok(frame::page("ETW explorer", &style, &script, &body, (" 'wasm-unsafe-eval'", "worker-src blob:; ")))
+}
+
+/// A text with escapes for characters beyond ASCII: with such a character, a browser keeps the page, which has 6 MB, in 16 bits for each character.
+fn ascii(text: &str, escape: impl Fn(u32) -> String) -> String {
+    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c.into()) }).collect()
 }

@@ -60,15 +60,21 @@ impl Stated {
         }
     }
 
+    /// The identities for which a symbol server returns this file, without the file name: first that of the image.
+    pub fn pdbs(&self) -> impl Iterator<Item = Pdb> {
+        let ages = [self.linked, self.age].into_iter().flatten();
+        self.guid.into_iter().flat_map(move |guid| ages.clone().map(move |age| Pdb { name: String::new(), guid, age }))
+    }
+
     /// The identity on a symbol server, without the file name.
     pub fn pdb(&self) -> Option<Pdb> {
-        Some(Pdb { name: String::new(), guid: self.guid?, age: self.linked.or(self.age)? })
+        self.pdbs().next()
     }
 
     /// Whether a symbol server returns this file for an identity.
     #[cfg(feature = "store")]
     pub fn is(&self, pdb: &Pdb) -> bool {
-        self.guid == Some(pdb.guid) && [self.linked, self.age].contains(&Some(pdb.age))
+        self.pdbs().any(|known| (known.guid, known.age) == (pdb.guid, pdb.age))
     }
 }
 

@@ -23,6 +23,8 @@ mod ids;
 mod leaf;
 mod msfz;
 mod primitive;
+#[cfg(feature = "functions")]
+mod reader;
 mod records;
 mod sound;
 
@@ -30,9 +32,11 @@ pub use annotations::Annotation;
 pub use closure::work_limit;
 pub use error::Error;
 #[cfg(feature = "functions")]
-pub use functions::{Function, Functions, TIME_LIMIT};
+pub use functions::Function;
+#[cfg(feature = "functions")]
+pub use reader::Functions;
 
-use crate::identity::{INFORMATION, MODULES, Stated};
+use crate::identity::{INFORMATION, MODULES, Pdb, Stated};
 use crate::model::{Arch, Globals, Machine, SymbolTable};
 use crate::wanted::Wanted;
 use pdb2::StreamIndex;
@@ -72,7 +76,7 @@ pub(crate) fn is_compressed(input: &[u8]) -> bool {
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     let variables = wanted.variables();
     let msf = container::msf(input, if variables.is_empty() { container::TYPES } else { usize::MAX })?;
-    let mut file = container::open(&msf)?;
+    let mut file = container::open(msf)?;
     let modules = stream(&mut file, MODULES);
     let stated = Stated::read(&stream(&mut file, INFORMATION), &modules);
     let types = records::stream(&mut file, &stated)?;
@@ -85,11 +89,20 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types, globals })
 }
 
+/// The identities for which a program database is the right one: its GUID, with the age in the image, and with that of the file, which differ if
+/// a tool wrote it again. The names are empty. A file without a GUID has none.
+///
+/// # Errors
+///
+/// The input is another format, or is corrupt.
+pub fn identities(input: &[u8]) -> Result<Vec<Pdb>, Error> {
+    Ok(stated(input)?.pdbs().collect())
+}
+
 /// The identity in a program database.
-#[cfg(feature = "store")]
 pub(crate) fn stated(input: &[u8]) -> Result<Stated, Error> {
     let msf = container::msf(input, container::TYPES)?;
-    let mut file = container::open(&msf)?;
+    let mut file = container::open(msf)?;
     let modules = stream(&mut file, MODULES);
     Ok(Stated::read(&stream(&mut file, INFORMATION), &modules))
 }
@@ -102,7 +115,7 @@ pub(crate) fn stated(input: &[u8]) -> Result<Stated, Error> {
 /// The input is another format, or is corrupt. No input causes a panic.
 pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
     let msf = container::msf(input, usize::MAX)?;
-    let mut file = container::open(&msf)?;
+    let mut file = container::open(msf)?;
     let modules = stream(&mut file, MODULES);
     Ok(addresses(&mut file, &modules, names))
 }
@@ -115,8 +128,8 @@ pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
 /// The input is another format, or is corrupt. No input causes a panic.
 pub fn annotations(input: &[u8], see: impl FnMut(Annotation<'_>)) -> Result<Vec<u32>, Error> {
     let msf = container::msf(input, usize::MAX)?;
-    let mut file = container::open(&msf)?;
-    Ok(annotations::all(&mut file, msf.len(), see))
+    let size = msf.len();
+    Ok(annotations::all(&mut container::open(msf)?, size, see))
 }
 
 /// Addresses of wanted names, from the streams that the module stream refers to.

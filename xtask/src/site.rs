@@ -1,5 +1,7 @@
 //! `cargo xtask site`.
 
+mod links;
+
 use crate::{Error, Outcome, generate, workspace};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,7 +49,12 @@ pub fn write(folder: &Path) -> Result<(), Error> {
     explorer(folder, Profile::Browser, true)?;
     let atlas = folder.join("atlas");
     fs::create_dir_all(&atlas)?;
-    write_atlas(&atlas)
+    write_atlas(&atlas)?;
+    let dead = links::dead(folder)?;
+    match dead.is_empty() {
+        true => Ok(()),
+        false => Err(format!("links to files or places that do not exist:\n{}", dead.join("\n")).into()),
+    }
 }
 
 /// Writes the atlas to a folder.

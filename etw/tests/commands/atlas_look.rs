@@ -67,10 +67,16 @@ fn everything_is_usable_on_a_phone() {
         view.click();
         await wait(100);
         const history = document.querySelector('.panel.x64 .matrix').getBoundingClientRect();
-        return [isWhole, moved.slice(0, 4), isOpaque, isOffered, history.width > 0 && history.height > 0, document.documentElement.scrollWidth <= innerWidth];";
+        const pen = document.createElement('canvas').getContext('2d'), hintIsCut = (input) => {
+            const { font, paddingLeft } = getComputedStyle(input);
+            pen.font = font;
+            return pen.measureText(input.placeholder).width + (input.type === 'search' ? 16 : 0) > input.clientWidth - 2 * parseFloat(paddingLeft);
+        };
+        const cut = [...document.querySelectorAll('input[placeholder]')].filter((input) => input.checkVisibility() && hintIsCut(input)).map((input) => input.id);
+        return [cut, isWhole, moved.slice(0, 4), isOpaque, isOffered, history.width > 0 && history.height > 0, document.documentElement.scrollWidth <= innerWidth];";
     let address = "type/WMI_LOGGER_CONTEXT.html#build=1703&member=LoggerMode";
     let found = browser.open(&folder.0.join(address), Look::PHONE).run(script);
-    assert_eq!(found, json!([true, [false, true, false, true], true, true, true, true]));
+    assert_eq!(found, json!([[], true, [false, true, false, true], true, true, true, true]));
     let script = "const input = document.getElementById('filter'), table = document.querySelector('table.filtered');
         input.value = 'guid entry';
         input.dispatchEvent(new Event('input'));

@@ -1,6 +1,7 @@
 //! Tasks of readers on the page of the explorer, in a browser without a network. The page is built by `cargo xtask site`; `cargo xtask ci --weekly`
 //! builds it and runs this test.
 
+use crate::profile::{BASE, compiled, stacked_events};
 use crate::{Folder, json, run, trace};
 use serde_json::{Value, json as value};
 use std::io::Read;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use std::{env, fs};
 use test_support::browser::{Browser, Look, Page};
 use test_support::installed;
+use test_support::records::{Written, written};
 
 /// Functions for the scripts of the tests.
 const SCRIPT: &str = include_str!("explorer.js");
@@ -23,7 +25,9 @@ fn readers_can_do_their_tasks_without_a_network() {
     let tasks = Tasks { browser, page, folder: Folder::new("explorer") };
     tasks.on_a_trace();
     tasks.with_call_stacks();
+    tasks.with_functions();
     tasks.with_schemas();
+    tasks.in_little_memory();
     tasks.damaged();
     tasks.hostile();
     tasks.without_a_network();
@@ -43,6 +47,9 @@ impl Tasks {
         let found = self.run(
             &[&file],
             "const report = at('report').textContent.length, events = at('sizes').textContent;
+             await until(() => document.querySelector('#report td svg'));
+             const isOutside = (one, of) => one.left < of.left - 1 || one.right > of.right + 1;
+             const bars = [...document.querySelectorAll('#report td svg')].map((bar) => isOutside(bar.getBoundingClientRect(), bar.closest('td').getBoundingClientRect()));
              await show('events');
              const rows = at('table').getAttribute('aria-rowcount');
              await filter('provider=Process');
@@ -60,13 +67,15 @@ impl Tasks {
              await filter('');
              await openBytes('smaller.etl', etl);
              const again = at('sizes').textContent, isShown = !at('about').hidden;
-             return { report, events, rows, result, fault, name, fields, hit, csv, lines, parquet: parquet.slice(0, 4), again, isShown };",
+             return { report, events, bars, rows, result, fault, name, fields, hit, csv, lines, parquet: parquet.slice(0, 4), again, isShown };",
         );
         let options = ["events", "--order", "time", "--payload", "fields", "--provider", "Process", &file];
         let print = |format: &str| run(&[&options[..], &["--format", format]].concat()).1;
         let (csv, lines) = (print("csv"), print("json"));
         let (all, selected) = (json(&run(&["events", "--format", "json", &file]).1), json(&lines));
         assert!(found["report"].as_u64() > Some(100), "{found}");
+        let bars = found["bars"].as_array().expect("a list");
+        assert!(!bars.is_empty() && bars.iter().all(|is_outside| is_outside == false), "bars outside of their cells: {bars:?}");
         let plain = |text: &Value| text.as_str().unwrap_or_default().replace(',', "");
         assert!(plain(&found["events"]).starts_with(&format!("{} events ", all.len())), "{found}");
         assert_eq!(found["rows"], (all.len() + 1).to_string());
@@ -114,6 +123,57 @@ impl Tasks {
         );
     }
 
+    /// Names the functions of samples and call stacks by a program database that is dropped later, and states that another one names none.
+    fn with_functions(&self) {
+        let Some((identity, pdb, stop)) = compiled(&self.folder) else { return };
+        let sample = |thread: u32| [&(BASE + stop).to_le_bytes()[..], &thread.to_le_bytes(), &[1, 0, 0, 0]].concat();
+        let mut events = stacked_events(&identity, &[BASE + stop + 1]);
+        events.push(Written::kernel(2, 0, 0x0503, [7_u32, 5].map(u32::to_le_bytes).concat()));
+        events.push(Written::kernel(40, 0, 0x0F2E, sample(5)));
+        let trace = self.folder.file("traced.etl", written(&events));
+        let page = self.opened(Look::DESKTOP, &[&trace]);
+        let look = |page: &Page<'_>| {
+            page.run(&format!(
+                "{SCRIPT} await show('events');
+                 await filter('id=1');
+                 await select(0);
+                 const stack = [...at('detail').querySelectorAll('.stack li')].map((line) => line.textContent);
+                 await until(() => document.querySelector('[aria-label=\"Functions\"] tbody'));
+                 const functions = document.querySelector('[aria-label=\"Functions\"] tbody').textContent;
+                 return [stack, functions, at('problem-list').textContent];"
+            ))
+        };
+        let before = look(&page);
+        assert!(before[1].as_str().is_some_and(|names| names.contains("traced.dll") && !names.contains("inner")), "{before}");
+        give(&page, &[&crate::text(&pdb), &self.folder.file("other.pdb", test_support::pdb::file())]);
+        let after = look(&page);
+        let stack: Vec<_> = after[0].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let starts =
+            ["no images ", "inner ", "middle ", "outer "].iter().zip(&stack).filter(|(start, line)| line.starts_with(**start));
+        assert_eq!((starts.count(), stack.len()), (4, 4), "{after}");
+        assert!(stack[1].contains("traced.c:5") && stack[3].contains("traced.c:13"), "{after}");
+        assert!(after[1].as_str().is_some_and(|names| names.contains("inner") && names.contains("traced.dll!outer")), "{after}");
+        let unused = "other.pdb: no function in the report: no call stack of a sample has an address in its image";
+        assert_eq!(after[2], unused);
+        // A name is outside of the names of streams, so that the reader panics: the page states it, and goes on without the file.
+        let mut damaged = fs::read(&pdb).expect("a file");
+        let start = [&20_000_404_u32.to_le_bytes()[..], &identity[..16]];
+        let starts = |bytes: &[u8]| bytes.starts_with(start[0]) && bytes.ends_with(start[1]);
+        let names = damaged.windows(28).position(starts).expect("the version and the GUID") + 28;
+        let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as usize;
+        // The size of the names and the names; the numbers of names and of places; two sets of bits, each with its size.
+        let used = names + 4 + word(&damaged, names) + 8;
+        let deleted = used + 4 + 4 * word(&damaged, used);
+        let first = deleted + 4 + 4 * word(&damaged, deleted);
+        damaged[first + 2] = 1;
+        let fault = |page: &Page<'_>| page.run("return document.getElementById('fault').textContent;").to_string();
+        give(&page, &[&trace, &self.folder.file("damaged.pdb", damaged)]);
+        let said = fault(&page);
+        assert!(said.contains("error of the program: panicked at ") && said.contains("open them again, without"), "{said}");
+        give(&page, &[&trace]);
+        assert_eq!((fault(&page).as_str(), look(&page)[1].as_str().map(|names| names.contains("inner"))), ("\"\"", Some(true)));
+    }
+
     /// Opens a trace with a file of messages.
     fn with_schemas(&self) {
         let trace = real("ETW_LAYOUTS_CASES", "traces/wpp-pointers.etl");
@@ -133,6 +193,19 @@ impl Tasks {
         let expected: Vec<_> = lines.iter().map(|line| line["message"].clone()).collect();
         assert!(expected.iter().any(Value::is_string), "{expected:?}");
         assert_eq!(found, value!(expected));
+    }
+
+    /// A trace and several filters need at most 64 MB and 3 times the file.
+    fn in_little_memory(&self) {
+        let Some(packed) = real("ETW_LAYOUTS_ETL", "microsoft__net.4.5.2.x64.etl") else { return };
+        let file = crate::text(&self.folder.0.join("large.etl"));
+        let (status, _, err) = run(&["save", "-o", &file, &packed]);
+        assert_eq!(status, 0, "{err}");
+        let page = self.opened(Look::DESKTOP, &[&file]);
+        page.run(&format!("{SCRIPT} await show('events'); for (const word of ['a', 'b', 'c', 'd', 'e']) await filter(word);"));
+        page.call("HeapProfiler.collectGarbage", &value!({}));
+        let most = (64 << 20) + 3 * fs::metadata(&file).expect("a file").len();
+        assert!(page.memory().is_none_or(|memory| memory < most), "{:?} of {most}", page.memory());
     }
 
     /// The page of a damaged trace states what is damaged; a file that is no trace is refused.

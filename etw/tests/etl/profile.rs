@@ -5,13 +5,13 @@ use etw_layouts_etl::Uuid;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use test_support::clang;
 use test_support::installed;
 use test_support::records::{Written, written};
 
 /// Where the image is in the process.
-const BASE: u64 = 0x7FF6_0000_0000;
+pub const BASE: u64 = 0x7FF6_0000_0000;
 
 fn words(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -22,19 +22,29 @@ fn stacked(tick: i64, addresses: &[u64], payload: u8) -> Written {
     Written::item(tick, 0, 5, 6, words(&[&[0, 0xFFFF_F800_0000_0000], addresses].concat()), vec![payload])
 }
 
-/// A trace of a process with an image, whose program database it names, and with two events that have a call stack.
-fn stacked_trace(pdb: &[u8], addresses: &[u64]) -> Vec<u8> {
+/// The events of a process with an image, whose program database they name, and two events that have a call stack.
+pub fn stacked_events(pdb: &[u8], addresses: &[u64]) -> Vec<Written> {
     const IMAGE_ID: Uuid = Uuid::from_u128(0xb3e675d7_2554_4f18_830b_2762732560de);
     let name: Vec<u8> = r"\Device\traced.dll".encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
     let image = [words(&[BASE, 0x10000]), 7_u32.to_le_bytes().to_vec(), vec![0; 36], name].concat();
-    written(&[
+    vec![
         Written::kernel(1, 0, 0x1403, image),
         // Image, process, and then what the image has: GUID, age and name.
         Written::relogged(2, (IMAGE_ID, 36), [&words(&[BASE])[..], &7_u32.to_le_bytes(), pdb].concat()),
         stacked(10, addresses, 1),
         Written::event(20, (5, 7), (1, 2, 0), vec![2]),
         stacked(30, addresses, 3),
-    ])
+    ]
+}
+
+/// A compiled image: the identity of its PDB, the path of the PDB, and the offset of an instruction in an inlined function; `None` without clang and LLD.
+pub fn compiled(folder: &Folder) -> Option<(Vec<u8>, PathBuf, u64)> {
+    let (image, pdb) = clang::link(clang::INLINED, clang::X64, &clang::linker()?, &folder.0.join("traced"), &[]);
+    let image = clang::mapped(&fs::read(image).unwrap());
+    let stop = 0x1000 + image[0x1000..].iter().position(|byte| *byte == 0xCC).unwrap();
+    let record = image.windows(4).position(|bytes| bytes == b"RSDS").unwrap() + 4;
+    let name = image[record + 20..].iter().position(|byte| *byte == 0).unwrap();
+    Some((image[record..=record + 20 + name].to_vec(), pdb, stop as u64))
 }
 
 /// A compiled image, whose PDB is found by the identity that the trace states. Its functions, inlined functions and lines are in call stacks and
@@ -42,13 +52,8 @@ fn stacked_trace(pdb: &[u8], addresses: &[u64]) -> Vec<u8> {
 #[test]
 fn functions_of_a_compiled_program() {
     let folder = Folder::new("stacks-compiled");
-    let Some(linker) = clang::linker() else { return };
-    let (image, pdb) = clang::link(clang::INLINED, clang::X64, &linker, &folder.0.join("traced"), &[]);
-    let image = clang::mapped(&fs::read(image).unwrap());
-    let stop = 0x1000 + image[0x1000..].iter().position(|byte| *byte == 0xCC).unwrap();
-    let record = image.windows(4).position(|bytes| bytes == b"RSDS").unwrap() + 4;
-    let name = image[record + 20..].iter().position(|byte| *byte == 0).unwrap();
-    let file = folder.file("traced.etl", stacked_trace(&image[record..=record + 20 + name], &[BASE + stop as u64 + 1]));
+    let Some((identity, pdb, stop)) = compiled(&folder) else { return };
+    let file = folder.file("traced.etl", written(&stacked_events(&identity, &[BASE + stop + 1])));
     let symbols = text(pdb.parent().unwrap());
     let new = |name: &str| text(&folder.0.join(name));
 
@@ -98,7 +103,7 @@ fn functions_of_a_compiled_program() {
     fs::create_dir(&empty).unwrap();
     let args = ["profile", "--of", "events", "--symbol-path", &text(&empty), "--missing-symbols", "-o", &new("missing"), &file];
     let (status, out, err) = run(&args);
-    let guid = Uuid::from_bytes_le(image[record..record + 16].try_into().unwrap());
+    let guid = Uuid::from_bytes_le(identity[..16].try_into().unwrap());
     assert_eq!((status, out), (0, format!("traced.pdb/{:X}1/traced.pdb\n", guid.simple())));
     assert!(err.contains("2 frames without a function in traced.dll") && err.contains("1 PDB not found"), "{err}");
     // Without the PDB, the image names its exports.
@@ -123,7 +128,7 @@ fn functions_of_a_compiled_program() {
 #[test]
 fn nothing_to_profile() {
     let folder = Folder::new("profile-nothing");
-    let [plain, stacked] = [folder.file("a.etl", trace()), folder.file("b.etl", stacked_trace(&[0; 21], &[BASE]))];
+    let [plain, stacked] = [folder.file("a.etl", trace()), folder.file("b.etl", written(&stacked_events(&[0; 21], &[BASE])))];
     let target = text(&folder.0.join("profile.json"));
     for (args, expected) in [
         (

@@ -259,6 +259,23 @@ fn what_is_missing_is_at_the_top() {
     assert!(first.contains("none has an event from 2020-07-30 07:06:19 to 2020-08-28 07:06:19"), "{first}");
     assert_eq!(report["about"]["files"][1]["first_utc"], "2020-07-29T07:06:19.7984240Z");
     assert_eq!(report["about"]["warnings"][0], 1);
+    assert_eq!(report["about"]["sessions"][0]["boot_utc"], "2020-08-28T07:06:19.7984229Z");
+}
+
+/// The first sentences name the processes that an error ended. Without events of processes, a table has the events by process.
+#[test]
+fn what_crashed_and_who_wrote_is_stated() {
+    let folder = Folder::new("report-crashed");
+    let ended = |tick, hook, status| Written::kernel(tick, 0, hook, process(100, status, "a.exe")).version(4);
+    let crashed = written(&[ended(1, 0x0301, 0x103), ended(9, 0x0302, 0xC000_0005)]);
+    let crashed = report(&[&folder.file("crashed.etl", crashed)]);
+    let sentence = "Ended by an error: image.exe (100) with STATUS_ACCESS_VIOLATION.";
+    assert_eq!((&crashed["about"]["sentences"][2], &crashed["about"]["warnings"]), (&json!(sentence), &json!([2])));
+    let keys = |report: &Value| report["tables"].as_array().unwrap().iter().map(|table| table["by"].clone()).collect::<Vec<_>>();
+    assert_eq!(keys(&crashed), [json!(["event"])]);
+    assert_eq!(keys(&report(&[&folder.file("events.etl", crate::trace())])), [json!(["event"]), json!(["process"])]);
+    let disks = report(&[&folder.file("all.etl", top::trace())]);
+    assert!(keys(&disks).contains(&json!(["process", "file", "event"])) && keys(&disks).contains(&json!(["device", "event"])));
 }
 
 /// The call stacks have all samples, in the slots of their times. Slots are computed here from ticks, without the program.

@@ -83,7 +83,7 @@ fn a_selection_and_the_flame_graph() {
         return said;";
     let said = browser.open(&page, Look::DESKTOP).run(&format!("{READY}{script}"));
     // Samples, milliseconds, and milliseconds without the idle process.
-    let total = |count: i64| format!("total{count}{count}{count}100 %");
+    let total = |count: i64| format!("total100 %{count}{count}{count}");
     assert_eq!(said[0], total(SAMPLES), "{said}");
     assert_eq!(said[1].as_array().map(Vec::len), Some(4), "{said}");
     // The first quarter of the slots has the first quarter of the samples; the second half has half of them.

@@ -24,9 +24,12 @@
 
   const stack_of = (event) => {
     if (!event.stack) return make('p', { className: 'quiet' }, 'The trace has no call stack for this event.');
-    const lines = event.stack.map((frame) => {
+    const line = (name, ...notes) => make('li', {}, make('code', {}, shown(name)), ' ', make('small', {}, shown(notes.filter(Boolean).join(' '))));
+    const source = (of) => of.source ? `${of.source}:${of.line}` : '';
+    // Functions that the compiler inlined are lines before the one that contains them.
+    const lines = event.stack.flatMap((frame) => {
       const image = frame.module ? `${frame.module}+${hex(frame.offset ?? 0, 1)}` : frame.kind;
-      return make('li', {}, make('code', {}, shown(frame.function ?? image)), ' ', make('small', {}, shown(`${frame.address} ${frame.function ? image : ''}`)));
+      return [...frame.inlined.map((of) => line(of.function, 'inlined', source(of))), line(frame.function ?? image, frame.address, frame.function && image, source(frame))];
     });
     return make('ol', { className: 'stack', tabIndex: 0 }, ...lines);
   };

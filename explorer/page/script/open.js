@@ -38,7 +38,6 @@
     const all = added.every(isSchema) ? [...given, ...added] : [...added, ...given.filter(isSchema)];
     await isReady;
     const summary = JSON.parse(await call('open', all));
-    given = all;
     at('drop').hidden = true;
     at('about').hidden = false;
     document.querySelector('.views').hidden = false;
@@ -51,7 +50,9 @@
     table.reset(summary.events);
     at('state').textContent = 'Making the report …';
     at('report').replaceChildren();
-    const { start, report } = JSON.parse(await call('report'));
+    const { start, report, unused } = JSON.parse(await call('report'));
+    listed({ ...summary, messages: [...summary.messages, ...unused] });
+    given = all;
     reportStart = BigInt(start);
     showEtwReport(report, at('report'));
     show(views.includes(location.hash.slice(1)) ? location.hash.slice(1) : 'report');

@@ -17,8 +17,14 @@
     for (const { failed } of waiting.values()) failed(fault);
     waiting.clear();
   };
-  const isReady = call('start', at('program').textContent);
-  at('program').remove();
+  // The program is read in parts, and its text is freed at once: as a string of the script it would stay in memory.
+  const text = at('program').firstChild, PART = 1 << 16, parts = [];
+  for (let start = 0; start < text.length; start += PART) {
+    const part = text.substringData(start, PART);
+    parts.push(Uint8Array.fromBase64?.(part) ?? Uint8Array.from(atob(part), (c) => c.charCodeAt(0)));
+  }
+  text.data = '';
+  const isReady = call('start', new Blob(parts));
 
   const fail = (error) => { at('fault').textContent = shown(error.message); };
   const during = async (words, work) => {

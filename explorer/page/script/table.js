@@ -22,9 +22,12 @@
     const value = (value) => typeof value === 'string' ? value : JSON.stringify(value);
     const fields = (event) => event.message ?? (event.fields ? Object.entries(event.fields).map(([name, of]) => `${name} = ${value(of)}`).join(', ') : event.payload ?? '');
     const name = (event) => event.event ?? `${event.provider_name ?? event.provider ?? event.header}/${event.id ?? ''}`;
-    const named = (name, id) => name ? `${name} (${id})` : String(id);
-    // An event that states no process that did it can be about one.
-    const process = (event) => event.process !== null ? named(event.process_name, event.process) : event.subject === null ? '' : `about ${named(event.subject_name, event.subject)}`;
+    // The name, which can be cut, and the ID, which cannot. An event that states no process that did it can be about one.
+    const process = (event) => {
+      const isBy = event.process !== null, [name, id] = isBy ? [event.process_name, event.process] : [event.subject_name, event.subject];
+      if (id === null) return [];
+      return [make('span', {}, shown(`${isBy ? '' : 'about '}${name ?? ''}`)), make('span', {}, name ? `(${id})` : String(id))];
+    };
     const row = (index, top) => {
       const event = rows.get(index), cell = (text) => make('span', { role: 'gridcell' }, brief(shown(text), 300));
       const line = make('div', { className: 'row', role: 'row', id: `row-${index}` });
@@ -35,7 +38,8 @@
       // A phone shows the time without the day.
       const [day, time = ''] = (event?.time_utc ?? '').replace('Z', '').split('T');
       line.append(make('span', { role: 'gridcell' }, ...(event ? [make('span', { className: 'day' }, `${day} `), time] : [])),
-        ...(event ? [process(event), event.thread ?? '', name(event), fields(event)] : ['', '', '', '']).map(cell));
+        make('span', { role: 'gridcell', className: 'who' }, ...(event ? process(event) : [])),
+        ...(event ? [event.thread ?? '', name(event), fields(event)] : ['', '', '']).map(cell));
       return line;
     };
     const paint = () => {

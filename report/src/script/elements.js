@@ -67,7 +67,7 @@
   // A bar that shows a part of a whole.
   const bar = (part, whole) => {
     const width = whole > 0 ? Math.max(part / whole * 100, part > 0 ? 1 : 0) : 0;
-    return draw("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, draw("rect", { width, height: 10 }));
+    return draw("svg", { class: "share", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, draw("rect", { width, height: 10 }));
   };
   // Shows the first rows of a table, and a button for the others.
   const folded = (element, count) => {

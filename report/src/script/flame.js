@@ -124,7 +124,7 @@
     invert.addEventListener("change", rebuild);
     new ResizeObserver(() => { if (chart.clientWidth && chart.clientWidth !== width) paint(); }).observe(part);
     const label = `${several(stacks.samples, "sample")} of the profiler${stacks.idle ? `: ${grouped(stacks.samples + stacks.idle)} in all, without ${grouped(stacks.idle)} of the idle process, which the tables of processor time include` : ""}.`;
-    const unknown = stacks.without_function ? ` ${several(stacks.without_function, "frame")} without a function are shown as their image; give PDBs with --symbol-path.` : "";
+    const unknown = stacks.without_function ? ` ${several(stacks.without_function, "frame")} without a function are shown as their image; to name them, give their PDBs with --symbol-path, or drop them on the explorer.` : "";
     const alone = stacks.without_stack ? ` ${several(stacks.without_stack, "sample")} without a call stack.` : "";
     queueMicrotask(() => view.follow(rebuild));
     return [make("p", { className: "lead" }, label + unknown + alone), make("div", { className: "tools" }, words, make("label", {}, invert, " inverted"), reset, found), part, about, make("h3", {}, "Functions"), list];

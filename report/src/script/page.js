@@ -4,8 +4,8 @@
     const { about } = data, fact = (name, ...value) => make("div", {}, make("dt", {}, name), make("dd", {}, ...value));
     const one = (session) => make("dl", { className: "facts" },
       fact("session", traced(session.name)), fact("computer", traced(session.host ?? "not stated")), fact("Windows", session.windows),
-      fact("processors", `${session.processors}, ${session.pointer_size * 8}-bit`), fact("started (UTC)", utc(session.start_utc)),
-      fact("ended (UTC)", session.end_utc ? utc(session.end_utc) : "not stated: not closed"), fact("local time", `UTC${session.time_zone_minutes < 0 ? "" : "+"}${decimals(session.time_zone_minutes / 60, 2)} h`));
+      fact("processors", `${session.processors}, ${session.pointer_size * 8}-bit`), fact("computer started (UTC)", utc(session.boot_utc)), fact("session started (UTC)", utc(session.start_utc)),
+      fact("session ended (UTC)", session.end_utc ? utc(session.end_utc) : "not stated: not closed"), fact("local time", `UTC${session.time_zone_minutes < 0 ? "" : "+"}${decimals(session.time_zone_minutes / 60, 2)} h`));
     const times = ({ first_utc: first, last_utc: last }) => first ? `: ${utc(first)} to ${utc(last)}` : ": no events";
     const files = about.files.map((file) => make("li", {}, traced(file.name), times(file)));
     if (about.more_files) files.push(make("li", {}, several(about.more_files, "other file")));

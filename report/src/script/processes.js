@@ -1,7 +1,7 @@
   // The tree of processes with their lifetimes.
   const processes = (view) => {
     const { data } = view, { processes: all, more } = data.processes, length = data.slot_width * data.slot_count;
-    if (!all.length) return [make("p", {}, "No events of processes: record with the kernel flag PROCESS, which wpr and xperf set.")];
+    if (!all.length) return [make("p", {}, "No events of processes, so names of images and command lines are not known: record with the kernel flag PROCESS, which wpr and xperf set. The answers have the events by process ID.")];
     const children = all.map(() => []), roots = [], order = [];
     all.forEach(({ parent }, index) => (parent === null ? roots : children[parent]).push(index));
     // A parent cannot be below itself, but the data could have such a circle: each process is listed once.
@@ -22,14 +22,15 @@
     };
     const parentOf = ({ parent, parent_id: id }) => parent === null ? id === null ? "–" : String(id) : make("span", {}, traced(all[parent].image ?? "unknown image"), ` (${all[parent].id})`);
     const userOf = ({ user, user_name: name }) => user === null ? "–" : make("span", { className: "user", title: user }, traced(name ?? user));
+    const exitOf = ({ exit_status: status, exit_status_name: name }) => status === null ? "" : make("span", { className: "words" }, `0x${status.toString(16)} ${name ?? ""}`);
     const rows = order.map(([index, depth]) => {
       const one = all[index], name = make("span", { className: "branch" }, traced(one.image ?? "unknown image"));
       name.style.paddingLeft = `${Math.min(depth, 12) * 0.9}rem`;
       const start = one.start === null ? "–" : one.start < 0 ? `${seconds(-one.start)} before` : seconds(one.start);
       const end = one.end !== null ? seconds(one.end) : one.has_ended ? "–" : "";
-      return [name, String(one.id), "", whole(one.command_line ?? "–"), userOf(one), start, end, life(one), one.exit_status === null ? "" : `0x${one.exit_status.toString(16)}`, parentOf(one)];
+      return [name, String(one.id), "", whole(one.command_line ?? "–"), userOf(one), start, end, exitOf(one), life(one), parentOf(one)];
     });
-    const element = table("Processes", ["process", "ID", "events", "command line", "user", "start", "end", "lifetime", "exit status", "parent"], rows, [1, 2]);
+    const element = table("Processes", ["process", "ID", "events", "command line", "user", "start", "end", "exit status", "lifetime", "parent"], rows, [1, 2]);
     const lines = [...element.tBodies[0].rows];
     view.follow(() => order.forEach(([index], row) => {
       const one = all[index], events = !view.range ? one.events : one.slots ? view.sums(one.slots, [false])[0] : null;

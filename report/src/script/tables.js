@@ -6,8 +6,9 @@
   const answerSection = (view, answer) => {
     const { maxima, units, main } = answer, title = `${answer.title[0].toUpperCase()}${answer.title.slice(1)} by ${answer.by.join(", ")}`;
     const shown = answer.measures.map((_, index) => index), isUnknown = (index) => answer.unknown.includes(index);
-    const heads = [...answer.by, ...shown.map((index) => answer.measures[index].replace("_", " ")), "%", ""];
-    const numbers = [...shown.map((_, index) => answer.by.length + index), answer.by.length + shown.length];
+    // The share is beside the keys: a narrow screen cuts other amounts first.
+    const heads = [...answer.by, "%", "", ...shown.map((index) => answer.measures[index].replace("_", " "))], first = answer.by.length;
+    const numbers = [first, ...shown.map((_, index) => first + 2 + index)];
     const part = make("div", {});
     view.follow(() => {
       const totals = view.range ? view.sums(answer.slots, maxima) : answer.totals, rest = [...totals];
@@ -17,13 +18,13 @@
       const most = listed[0]?.sums[main];
       const cells = (sums, isRest) => shown.map((index) => isUnknown(index) ? "–" : isRest && maxima[index] ? "" : amount(sums[index], units[index]));
       const share = (sums) => isUnknown(main) ? "–" : percent(sums[main], totals[main]);
-      const lines = listed.map(({ row, sums }) => [...keyText(answer, row).map((text) => traced(String(text))), ...cells(sums), share(sums), bar(sums[main], most)]);
+      const lines = listed.map(({ row, sums }) => [...keyText(answer, row).map((text) => traced(String(text))), share(sums), bar(sums[main], most), ...cells(sums)]);
       const blank = answer.by.slice(1).map(() => "");
       const left = answer.rows.length - rows.length + answer.more_rows;
-      if (left) lines.push([`${several(left, "other row")}`, ...blank, ...cells(rest, true), share(rest), ""]);
+      if (left) lines.push([`${several(left, "other row")}`, ...blank, share(rest), "", ...cells(rest, true)]);
       const element = table(title, heads, lines, numbers);
       const foot = element.createTFoot().insertRow();
-      for (const text of ["total", ...blank, ...cells(totals), totals[main] ? "100 %" : "", ""]) foot.append(make("td", { className: "number" }, text));
+      for (const text of ["total", ...blank, totals[main] ? "100 %" : "", "", ...cells(totals)]) foot.append(make("td", { className: "number" }, text));
       part.replaceChildren(...listed.length || totals.some((total) => total > 0) ? folded(element, 8) : [make("p", {}, "Nothing in the selected time.")]);
     });
     const notes = answer.notes.map(({ note, count }) => make("li", {}, `${note} (${grouped(count)})`));

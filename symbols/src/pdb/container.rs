@@ -52,9 +52,9 @@ pub(super) fn msf(input: &[u8], streams: usize) -> Result<Cow<'_, [u8]>, Error> 
 }
 
 /// Opens an MSF after verifying the header members that `pdb2` relies on.
-pub(super) fn open(msf: &[u8]) -> Result<File<'_>, Error> {
+pub(super) fn open(msf: Cow<'_, [u8]>) -> Result<File<'_>, Error> {
     let actual = msf.len() as u64;
-    let field = |at| u32_at(msf, at).ok_or(Error::Truncated { expected: None, actual });
+    let field = |at| u32_at(&msf, at).ok_or(Error::Truncated { expected: None, actual });
     let (page_size, pages, directory) = (field(32)?, field(40)?, field(44)?);
     if !page_size.is_power_of_two() || !(256..=1 << 16).contains(&page_size) {
         return Err(Error::damaged(format!("invalid page size of {page_size} bytes")));
@@ -72,7 +72,7 @@ pub(super) fn open(msf: &[u8]) -> Result<File<'_>, Error> {
 
 /// Source of streams, which limits them to the size of the file, whatever the directory states.
 #[derive(Debug)]
-pub(super) struct Bytes<'a>(&'a [u8]);
+pub(super) struct Bytes<'a>(Cow<'a, [u8]>);
 
 #[derive(Debug)]
 struct View(Vec<u8>);

@@ -51,6 +51,8 @@ pub enum Error {
         /// A type on the path.
         name: String,
     },
+    /// The functions cannot be read within the time limit.
+    TimedOut,
     /// Unnamed types are repeated until the result is several times as large as all types of the file.
     TooLarge,
 }
@@ -99,6 +101,7 @@ impl Display for Error {
             Error::TooDeep { name } => {
                 write!(f, "corrupt PDB (`{name}` nests types more than {} levels deep); download it again", crate::MAX_DEPTH)
             }
+            Error::TimedOut => f.write_str("corrupt PDB (its functions cannot be read within 30 seconds); download it again"),
             Error::TooLarge => f.write_str("corrupt PDB (unnamed types repeat endlessly); download it again"),
         }
     }

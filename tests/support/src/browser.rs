@@ -6,11 +6,11 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs};
 
 /// What a page shares with the script of a test.
 const PREAMBLE: &str = "const wait = (time) => new Promise((done) => setTimeout(done, time));
@@ -153,6 +153,18 @@ impl Page<'_> {
     pub fn requests(&self) -> Vec<String> {
         let requests = self.events().into_iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         requests.map(|event| text(&event["params"]["request"], "url")).collect()
+    }
+
+    /// The private memory of the largest process of a page, in bytes, where the system states it.
+    pub fn memory(&self) -> Option<u64> {
+        let all = self.browser.call(None, "SystemInfo.getProcessInfo", &json!({}));
+        let renderers = all["processInfo"].as_array()?.iter().filter(|process| process["type"] == "renderer");
+        let private = renderers.filter_map(|process| {
+            let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", process["id"])).ok()?;
+            let line = text.lines().find_map(|line| line.strip_prefix("Private_Dirty:"))?;
+            line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        });
+        Some(private.max()? << 10)
     }
 
     /// What the window shows, as PNG.
