@@ -238,8 +238,8 @@ fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u3
     })
 }
 
-/// The minimum number of buffers.
-fn least(log: &LogFile, size: u32) -> u32 {
+/// The minimum number of buffers that a log file header states; 0 if it states none.
+pub(crate) fn least(log: &LogFile, size: u32) -> u32 {
     if log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 == 0 || log.maximum_file_size == 0 {
         return log.buffers_written;
     }

@@ -124,12 +124,10 @@ fn shredded(name: &str, bytes: &[u8], random: &mut fastrand::Rng, with_header: b
     let (image, mut placed) = shred(bytes, random, with_header);
     placed.retain(|placed| placed.whole().0 > 0 || placed.cut.is_some());
     let found = carved(&image, 512);
-    if placed.iter().all(|placed| placed.whole().0 == 0) {
-        return;
-    }
+    let is_any = placed.iter().any(|placed| placed.whole().0 > 0);
     // Without the log file header, some buffers before 6.0 cannot be distinguished from later ones.
     let is_old = Trace::from_bytes(bytes).unwrap().log_file().generation() < Generation::V6_0;
-    assert!(found.len() == 1 || is_old && !with_header, "{name}: one session");
+    assert!(found.len() == 1 || is_old && !with_header || !is_any, "{name}: one session");
     let files: Vec<_> = found.iter().map(|session| written(session, &image)).collect();
     let states_times = |file: &Vec<u8>| Trace::from_bytes(&file[..]).unwrap().log_file().states_times();
     assert!(files.iter().all(|file| states_times(file) == with_header), "{name}");
@@ -202,15 +200,81 @@ fn none_in_other_bytes() {
     }
 }
 
-/// Whole traces one after the other, at an odd offset.
+/// Two traces one after the other, at an odd offset, one of them compressed; and the files again, which are found as they are.
 #[test]
 fn unaligned_and_adjacent() {
-    let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, true, 40, &|header_type| header_type.is_known()).unwrap();
-    let image = [&[0x5A; 24][..], &file.bytes].concat();
+    let file = |compressed, index: usize| {
+        let known = |header_type: etw_layouts_etl::HeaderType| header_type.is_known();
+        fixture_of(PRODUCERS[index], ClockType::PerfCounter, compressed, 40, &known).unwrap().bytes
+    };
+    let files = [file(true, 7), file(false, 6)];
+    let image = [&[0x5A; 24][..], &files[0], &files[1]].concat();
     assert!(carved(&image, 512).is_empty());
     let found = carved(&image, 8);
-    assert_eq!(found.len(), 1);
-    assert_eq!(written(&found[0], &image), file.bytes);
-    let generation = found[0].generation;
-    assert!(generation == Generation::V6_1 && found[0].with(Completeness::Whole) == found[0].buffers.len());
+    assert_eq!(found.iter().map(|session| written(session, &image)).collect::<Vec<_>>(), files);
+    for session in &found {
+        let whole = session.buffers.iter().filter(|entry| entry.found.completeness == Completeness::Whole).count();
+        assert!(session.generation == Generation::V6_1 && whole == session.buffers.len());
+    }
+    // A header that was made for buffers is not found again.
+    let without = &files[1][4096..];
+    let first = written(&carved(without, 512)[0], without);
+    let again = carved(&first, 512);
+    assert!(again.len() == 1 && again[0].log_file.is_none());
+    assert_eq!(written(&again[0], &first), first);
+}
+
+/// A buffer in several states of damage is written once, in the best of them; buffers with the same messages but other numbers are not copies.
+#[test]
+fn copies() {
+    let known = |header_type: etw_layouts_etl::HeaderType| header_type.is_known();
+    let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 40, &known).unwrap().bytes;
+    let buffer = &file[4096..2 * 4096];
+    let remains: Vec<u8> = [1024, 4096, 1024, 2048, 4096]
+        .iter()
+        .flat_map(|length| [&buffer[..*length], &vec![0x5A; 4096 - length + 512]].concat())
+        .collect();
+    let found = carved(&remains, 512);
+    let (buffers, events) = found[0].counts();
+    assert_eq!((found.len(), buffers, found[0].buffers.len()), (1, 1, 5));
+    let copies: Vec<_> = found[0].buffers.iter().filter_map(|entry| entry.copy).collect();
+    assert!(copies.iter().all(|copy| copy.offset == 1024 + 4096 - 1024 + 512), "{copies:?}");
+    assert_eq!(copies.iter().filter(|copy| copy.is_same).count(), 1);
+    assert_eq!(self::buffers(&written(&found[0], &remains))[1].1.len() as u64, events);
+
+    // A message without a time stamp.
+    let mut timeless = buffer.to_vec();
+    timeless[0x48..0x58].copy_from_slice(&[16, 0, 0, 0x90, 5, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    timeless[0x58..].fill(0xFF);
+    [0x04, 0x30].into_iter().for_each(|at| timeless[at..at + 4].copy_from_slice(&0x58_u32.to_le_bytes()));
+    let image: Vec<u8> = (1..4_u8)
+        .flat_map(|number| {
+            timeless[0x18] = number;
+            timeless.clone()
+        })
+        .collect();
+    assert_eq!(carved(&image, 512)[0].counts(), (3, 3));
+}
+
+/// Headers made to cost time or space: the work is limited, and what is written.
+#[test]
+fn limited() {
+    let known = |header_type: etw_layouts_etl::HeaderType| header_type.is_known();
+    let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 40, &known).unwrap().bytes;
+    // A buffer of 16 MiB with one event in each sector; the same with an end marker, and with a stream.
+    let mut sector = file[4096..4096 + 512].to_vec();
+    sector[..4].copy_from_slice(&(16_u32 << 20).to_le_bytes());
+    let scan = |sector: &[u8], count: usize| {
+        let image = sector.repeat(count);
+        let mut found = Vec::new();
+        let scan = find(&image[..], 512, &mut |buffer| found.push((0, buffer))).unwrap();
+        let sizes: u64 = found.iter().map(|(_, found)| u64::from(found.header.size)).sum();
+        assert!(sizes < 65 * image.len() as u64 + (1 << 30) + (16 << 20), "{sizes}");
+        scan.skipped
+    };
+    let length = u32::from(u16::from_le_bytes([sector[0x48 + 4], sector[0x48 + 5]])).next_multiple_of(8);
+    [0x04, 0x30].into_iter().for_each(|at| sector[at..at + 4].copy_from_slice(&(0x48 + length).to_le_bytes()));
+    assert!(scan(&sector, 400) > 0);
+    sector[0x48..].fill(0xFF);
+    assert_eq!(scan(&sector, 8192), 0);
 }

@@ -146,12 +146,12 @@ impl About {
             }
             sessions => format!("of {}", Several((sessions.len() + self.more_sessions) as u64, "session")),
         };
-        let range = format!(
-            "{} in {length}, {recorded}, from {} to {} (UTC).",
-            Several(self.events, "event"),
-            second(slots.start),
-            second(end)
-        );
+        let is_known = trace.files().iter().all(|file| file.clock().is_known());
+        let times = match is_known {
+            true => format!("from {} to {} (UTC)", second(slots.start), second(end)),
+            false => "at unknown times".to_owned(),
+        };
+        let range = format!("{} in {length}, {recorded}, {times}.", Several(self.events, "event"));
         let [file] = trace.files() else { return range };
         let before = slots.start.0.saturating_sub(file.log_file().start_time);
         if file.log_file().start_time == 0 || before < SECOND {

@@ -42,7 +42,7 @@ impl FilesBuilder {
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
-        let Some(time) = event.time().filter(|_| !is_header(&event.header())) else { return };
+        let Some(time) = event.relative_time().filter(|_| !is_header(&event.header())) else { return };
         let times = self.times[event.file_index()].get_or_insert((time, time));
         *times = (times.0.min(time), times.1.max(time));
     }

@@ -49,7 +49,7 @@ impl MarksBuilder {
         if kind(&event.header()) != Some(MARK) {
             return;
         }
-        let (Some(time), true) = (event.time(), self.marks.marks.len() < MAX_MARKS) else {
+        let (Some(time), true) = (event.relative_time(), self.marks.marks.len() < MAX_MARKS) else {
             self.marks.more += 1;
             return;
         };

@@ -50,7 +50,7 @@ impl Samples {
             return;
         }
         let by = event.who().by;
-        let time = event.time().map(|time| time.0.saturating_sub(self.slots.start.0));
+        let time = event.relative_time().map(|time| time.0.saturating_sub(self.slots.start.0));
         let sample = Sample { time, process: by.process, thread: by.thread, text: text(event) };
         self.size += sample.size();
         samples.push(sample);

@@ -104,7 +104,7 @@ impl<'t> StacksBuilder<'t> {
             return Ok(());
         }
         self.stacks.samples += 1;
-        let slot = event.time().map_or(0, |time| self.slots.of(time));
+        let slot = event.relative_time().map_or(0, |time| self.slots.of(time));
         let frames = &mut self.frames[event.session_index()];
         let stack = match frames.of(event)? {
             Some(stack) => stack,

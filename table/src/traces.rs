@@ -103,7 +103,8 @@ pub fn traces(rows: &[TraceRow<'_>]) -> Result<Batch, ArrowError> {
             column.append_option(Some(time).filter(|time| *time != 0).and_then(schema::nanoseconds));
         }
         columns.start_tick.append_value(log.start_stamp);
-        columns.clock.append_value(names.clocks.add(log.clock_type().name()));
+        let clock = if log.states_times() { log.clock_type().name() } else { "unknown" };
+        columns.clock.append_value(names.clocks.add(clock));
         columns.clock_frequency.append_option(log.clock_frequency());
         columns.timer_resolution.append_value(log.timer_resolution);
         columns.events_lost.append_value(log.events_lost);

@@ -79,6 +79,14 @@ impl<'t> Event<'t> {
         self.file().clock().time(self.record.tick)
     }
 
+    /// A time for differences between events: [`time`](Self::time), or, if the file states no clock, that of a clock of 10 MHz which counts from 1601.
+    /// `None` if the event has no time stamp.
+    #[must_use]
+    pub fn relative_time(&self) -> Option<FileTime> {
+        self.header().time_stamp()?;
+        Some(FileTime(self.file().clock().system_time(self.record.tick)))
+    }
+
     /// The time stamp by the clock of the session, by which the event is sorted: its own, or that of the event before it.
     #[must_use]
     pub fn tick(&self) -> i64 {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Returns the number of the session of each file, from 0. Files belong to one session if their log file headers have the same logger name,
 /// start, boot time and clock. Two files with the same first buffer never belong to one session, because the buffers of a session are
-/// numbered: one file is a copy, or its header is wrong.
+/// numbered: one file is a copy, or its header is wrong. A file that states no clock is a session of its own.
 #[must_use]
 pub fn group<'f>(files: impl IntoIterator<Item = &'f TraceFile>) -> Vec<usize> {
     let (mut sessions, mut count) = (HashMap::new(), 0);
@@ -35,7 +35,9 @@ pub fn group<'f>(files: impl IntoIterator<Item = &'f TraceFile>) -> Vec<usize> {
             (log.start_time, log.start_stamp, log.boot_time),
             (log.clock, log.perf_frequency, log.cpu_mhz, log.pointer_size, log.build),
         );
-        let known = sessions.get(&key).copied().filter(|session| firsts.insert((*session, file.first)));
+        // The header of a file without a clock was made, and states nothing of a session.
+        let known = sessions.get(&key).copied().filter(|_| log.states_times());
+        let known = known.filter(|session| firsts.insert((*session, file.first)));
         of_file.push(known.unwrap_or_else(|| {
             firsts.insert((count, file.first));
             sessions.entry(key).or_insert(count);

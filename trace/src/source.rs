@@ -47,6 +47,9 @@ impl FileSource {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         // A disk has a length that its metadata does not state.
         let length = if metadata.is_file() { metadata.len() } else { file.seek(SeekFrom::End(0)).unwrap_or_default() };
         if !metadata.is_file() && length == 0 {

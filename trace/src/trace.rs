@@ -208,10 +208,12 @@ impl Trace {
         self.losses
     }
 
-    /// System time of the last event of all files; `None` without events.
+    /// System time of the last event of all files, as [`Event::relative_time`]; `None` without events.
     #[must_use]
     pub fn last_time(&self) -> Option<FileTime> {
-        let of_file = |(file, index): (usize, &Index)| self.time(file, index.buffers.iter().map(|buffer| buffer.last).max()?);
+        let of_file = |(file, index): (usize, &Index)| {
+            Some(FileTime(self.files[file].clock.system_time(index.buffers.iter().map(|buffer| buffer.last).max()?)))
+        };
         self.indexes.iter().enumerate().filter_map(of_file).max()
     }
 

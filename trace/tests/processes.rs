@@ -39,7 +39,7 @@ fn table(made: &[Made]) -> ProcessTable {
 
 fn moment(moment: Moment) -> String {
     match moment {
-        Moment::At { tick, time } => format!("{tick}={}", time.0),
+        Moment::At { tick, time } => format!("{tick}={}", time.expect("a clock").0),
         Moment::Stated(time) => time.0.to_string(),
         _ => "earlier".to_owned(),
     }

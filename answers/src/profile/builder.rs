@@ -270,7 +270,7 @@ impl<'t> ProfileBuilder<'t> {
     }
 
     fn push(&mut self, event: &Event<'_>, by: &Party, thread: u32, stack: Option<u32>, value: u64) {
-        let time = event.time().map_or(0, |time| self.since_start(time));
+        let time = event.relative_time().map_or(0, |time| self.since_start(time));
         let thread = self.thread(event.session_index(), by, thread);
         self.profile.counts.samples += 1;
         self.profile.samples.push(Sample { time, thread, stack, value });
@@ -361,7 +361,7 @@ impl<'t> ProfileBuilder<'t> {
     /// The time and the thread of a marker; `None` if the event does not state them.
     fn place(&self, event: &Event<'_>) -> Option<(u64, Party, u32)> {
         let by = event.who().by;
-        Some((self.since_start(event.time()?), by, by.thread?))
+        Some((self.since_start(event.relative_time()?), by, by.thread?))
     }
 
     /// The thread that stands for a disk, for requests whose thread is not stated.

@@ -113,7 +113,7 @@ impl<'t, 'f> TopBuilder<'t, 'f> {
         if !is_header(&header) {
             self.spans.add(event);
         }
-        let slot = self.slots.map(|slots| event.time().map_or(0, |time| slots.of(time)));
+        let slot = self.slots.map(|slots| event.relative_time().map_or(0, |time| slots.of(time)));
         let kind = kind(&header);
         for (sums, amounts) in &mut self.questions {
             if kind.is_some() || sums.what() == What::Events {

@@ -28,7 +28,7 @@ impl Slots {
         let mut start = None;
         for event in trace.events() {
             let event = event?;
-            let Some(time) = event.time() else { continue };
+            let Some(time) = event.relative_time() else { continue };
             if !super::is_header(&event.header()) {
                 start = Some(time);
                 break;

@@ -16,7 +16,7 @@ impl<'f> Spans<'f> {
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
-        let (Some(time), end) = (event.time().map(|time| time.0), event.file().log_file().end_time) else { return };
+        let (Some(time), end) = (event.relative_time().map(|time| time.0), event.file().log_file().end_time) else { return };
         let is_recorded = end == 0 || time <= end;
         if is_recorded && self.filters.get(event.file_index()).is_none_or(|filter| filter.has_time(time)) {
             let span = &mut self.of_sessions[event.session_index()];

@@ -1,10 +1,11 @@
 //! The bytes of a buffer that was found, decompressed as far as possible, and where other bytes can begin in them.
 
-use crate::compression::Format;
+use crate::compression::{Error, Format};
 use crate::wire::BUFFER_HEADER;
 use crate::xpress;
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The contents of a buffer.
 pub(super) struct Content<'a> {
@@ -42,8 +43,8 @@ impl<'a> Content<'a> {
                 work: Cell::default(),
             });
         }
-        let Decompressed { plain, format, is_complete, is_exhausted } = decompress(stored, valid_end)?;
-        let work = Cell::new(plain.len() as u64);
+        let Decompressed { plain, format, is_complete, is_exhausted, work } = decompress(stored, valid_end)?;
+        let work = Cell::new(work);
         Some(Self { stored, plain: plain.into(), format: Some(format), valid_end, is_complete, is_exhausted, shift, step, work })
     }
 
@@ -80,6 +81,13 @@ impl<'a> Content<'a> {
         self.work.get()
     }
 
+    /// A hash of the events up to an offset.
+    pub fn hash(&self, end: usize) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.plain.get(BUFFER_HEADER..end).hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// The bytes after the valid end; none if the buffer is compressed.
     pub fn rest(&self) -> &[u8] {
         if self.format.is_some() { &[] } else { self.stored.get(self.plain.len().next_multiple_of(8)..).unwrap_or(&[]) }
@@ -113,6 +121,8 @@ struct Decompressed {
     format: Format,
     is_complete: bool,
     is_exhausted: bool,
+    /// Bytes decompressed by all attempts.
+    work: u64,
 }
 
 fn decompress(stored: &[u8], end: usize) -> Option<Decompressed> {
@@ -120,13 +130,22 @@ fn decompress(stored: &[u8], end: usize) -> Option<Decompressed> {
     let mut plain = vec![0; end];
     plain[..BUFFER_HEADER].copy_from_slice(head);
     let output = &mut plain[BUFFER_HEADER..];
-    let formats = [Format::Xpress, Format::Lznt1, Format::XpressHuffman];
-    if let Some(format) = formats.into_iter().find(|format| format.decompress(stream, output) == Ok(output.len())) {
-        return Some(Decompressed { plain, format, is_complete: true, is_exhausted: true });
+    let mut work = 0;
+    for format in [Format::Xpress, Format::Lznt1, Format::XpressHuffman] {
+        let result = format.decompress(stream, output);
+        work += match result {
+            Ok(written) | Err(Error::Xpress(xpress::Error { output: written, .. }) | Error::Other { output: written, .. }) => {
+                written as u64
+            }
+        };
+        if result == Ok(output.len()) {
+            return Some(Decompressed { plain, format, is_complete: true, is_exhausted: true, work });
+        }
     }
     let (present, is_exhausted) = output_of(stream, output);
+    work += present as u64;
     plain.truncate(BUFFER_HEADER + present);
-    Some(Decompressed { plain, format: Format::Xpress, is_complete: false, is_exhausted })
+    Some(Decompressed { plain, format: Format::Xpress, is_complete: false, is_exhausted, work })
 }
 
 /// The number of bytes that the start of an XPRESS stream decompresses to, and whether only more bytes could continue it.

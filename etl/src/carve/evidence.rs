@@ -14,11 +14,13 @@ pub(super) struct Walked {
     pub last: usize,
     /// End of the last event, without padding.
     pub end: usize,
-    /// End of the bytes examined: the last of them are no event.
+    /// End of the first bytes that are not those of an event, as far as they were examined.
     pub examined: usize,
-    /// Whether the header of another event follows, which ends after the bytes.
+    /// Whether the header of another event follows, whose end is missing.
     pub is_followed: bool,
     pub is_64_bit: Option<bool>,
+    /// Whether any event has a time stamp.
+    pub has_times: bool,
     has_fault: bool,
 }
 
@@ -29,23 +31,31 @@ impl Walked {
     }
 }
 
-/// Greatest difference of time stamps in a buffer, in ticks of any clock: 17 days of a processor with 3 GHz. Other bytes read as a time stamp
+/// Limit of the difference of time stamps in a buffer, in ticks of any clock: 17 days of a processor with 3 GHz. Other bytes read as a time stamp
 /// differ by more in all but one of 2,000 cases.
-const APART: u64 = 1 << 52;
+const GREATEST_DIFFERENCE: u64 = 1 << 52;
 
 /// Length of an event header up to the end of its time stamp.
-const TIMED: usize = 24;
+const TIME_END: usize = 24;
 
 /// The same for a message with a sequence number and a GUID.
-const TIMED_MESSAGE: usize = 36;
+const MESSAGE_TIME_END: usize = 36;
 
 /// Walks over the events of a buffer that end at most at `limit`. If `is_strict`, each event needs evidence that it is one: a known type of
 /// header and a time stamp near that of the first; events without a time stamp count if an event with evidence, or the end of the buffer,
 /// follows. `None` if there is no event, or the first has an unknown type of header.
 pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: bool, limit: usize) -> Option<Walked> {
     let buffer = content.plain();
-    let mut walked =
-        Walked { events: 0, last: 0, end: 0, examined: buffer.len(), is_followed: false, is_64_bit: None, has_fault: false };
+    let mut walked = Walked {
+        events: 0,
+        last: 0,
+        end: 0,
+        examined: buffer.len(),
+        is_followed: false,
+        is_64_bit: None,
+        has_times: false,
+        has_fault: false,
+    };
     // The events so far, the last of them, and its end.
     let (mut events, mut last, mut end) = (0, 0, 0);
     let mut times = Times { first: None, latest: None, is_ordered: content.format().is_some() };
@@ -62,7 +72,7 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
                     // The event ends in the buffer, but after the bytes that are left of it.
                     (DiagnosticKind::Long { length, .. }, _) if at + length as usize <= content.valid_end() => {
                         walked.is_followed = is_header(rest, &times);
-                        if walked.is_followed { buffer.len() } else { at + TIMED }
+                        if walked.is_followed { buffer.len() } else { at + TIME_END }
                     }
                     _ => at + size_of::<u64>(),
                 };
@@ -74,7 +84,7 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
         let is_copy = times.is_ordered && before.replace(event.bytes()) == Some(event.bytes());
         let is_wrong = !event.header_type().is_known() || !times.can_have(time) || is_copy;
         if at + length > limit || is_wrong && (is_strict || events == 0) {
-            walked.examined = at + if event.header_type() == HeaderType::Message { TIMED_MESSAGE } else { TIMED };
+            walked.examined = at + if event.header_type() == HeaderType::Message { MESSAGE_TIME_END } else { TIME_END };
             walked.has_fault = true;
             break;
         }
@@ -89,6 +99,7 @@ pub(super) fn walk(content: &Content<'_>, generation: Generation, is_strict: boo
     if !walked.has_fault && end.next_multiple_of(8) >= buffer.len() {
         (walked.events, walked.last, walked.end) = (events, last, end);
     }
+    walked.has_times = times.first.is_some();
     (walked.events > 0).then_some(walked)
 }
 
@@ -102,7 +113,7 @@ struct Times {
 
 impl Times {
     fn can_have(&self, time: Option<i64>) -> bool {
-        let is_near = time.zip(self.first).is_none_or(|(time, first)| time.abs_diff(first) < APART);
+        let is_near = time.zip(self.first).is_none_or(|(time, first)| time.abs_diff(first) < GREATEST_DIFFERENCE);
         is_near && (!self.is_ordered || time.zip(self.latest).is_none_or(|(time, latest)| time >= latest))
     }
 }

@@ -9,8 +9,7 @@ use crate::diagnostic::BufferPosition;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::walk::Events;
-use crate::wire::{Arch, BUFFER_HEADER, Generation, align8};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::wire::{Arch, BUFFER_HEADER, Generation};
 
 /// A buffer that was found.
 #[derive(Clone, Debug)]
@@ -23,9 +22,9 @@ pub struct Found {
     pub generation: Generation,
     /// Number of whole events.
     pub events: u32,
-    /// End of the last whole event, in bytes from the start of the decompressed buffer.
+    /// End of the last whole event without padding, in bytes from the start of the decompressed buffer.
     pub end: u32,
-    /// What is left of the buffer.
+    /// How complete it is.
     pub completeness: Completeness,
     /// Whether the header is that of a buffer in use: found in memory before it was written.
     pub in_use: bool,
@@ -37,17 +36,20 @@ pub struct Found {
     pub log_file: Option<Box<LogFile>>,
     /// A hash of the bytes of the whole events.
     pub hash: u64,
+    /// Whether any of the events has a time stamp.
+    pub has_times: bool,
 }
 
-/// What is left of a buffer, which states how certain the find is.
+/// How complete a buffer is, which states how certain the find is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Completeness {
     /// Events are whole up to an offset, and other bytes follow.
     Damaged,
     /// All events are whole, but the unused space after them has other bytes, or is missing.
     Events,
-    /// All events are whole, and unused space, if there is any, has its fill; or the stream decompresses to the size in the header. If there
-    /// is no unused space, other bytes within the last event are not noticed.
+    /// All events are whole, and unused space, if there is any, has its fill; or the stream decompresses to the size in the header. Other bytes
+    /// within an event that is longer than the distance of the searched offsets, or in the last event of a buffer without unused space, are not
+    /// noticed.
     Whole,
 }
 
@@ -101,11 +103,15 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
     let mut work = u64::from(KIB);
     let ways = headers(bytes).filter_map(|(_, generation, in_use)| {
         let log_file = LogFile::begins(bytes).then(|| log_file(bytes)).flatten();
+        // A header that was made for buffers without one says nothing of them.
+        if log_file.as_ref().is_some_and(|log| !log.states_times()) {
+            return None;
+        }
         let generation = log_file.as_ref().map_or(generation, |log| log.generation());
         let header = BufferHeader::read(generation, bytes)?;
         let end = if in_use { header.end_in_memory(&NEWEST)? } else { header.offset };
         let mut stored = &bytes[..bytes.len().min(header.size as usize)];
-        let is_full = stored.len() == header.size as usize;
+        let extent = if stored.len() == header.size as usize { Extent::Full } else { Extent::SourceEnds };
         let is_compressed = header.is_compressed() && log_file.is_none();
         if !is_compressed && !has_event(bytes) {
             return None;
@@ -114,7 +120,7 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
         work += 4 * u64::from(end.min(stored.len() as u32));
         let shift = (offset % step as u64) as usize;
         let mut content = Content::new(stored, end, is_compressed, shift, step)?;
-        let mut left = whole_events(&content, generation, in_use, is_full);
+        let mut left = whole_events(&content, generation, in_use, extent);
         work += content.work();
         if let Some((walked, _)) = &left {
             // Another buffer can begin within an event. Its events, and the fill of its unused space, can be at the right places.
@@ -125,7 +131,7 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
             if let Some(start) = boundaries.find(is_buffer) {
                 stored = &stored[..start];
                 content = Content::new(stored, end, is_compressed, shift, step)?;
-                left = whole_events(&content, generation, in_use, is_full);
+                left = whole_events(&content, generation, in_use, Extent::Cut);
                 work += content.work();
             }
         }
@@ -135,20 +141,19 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
             _ if is_compressed => BUFFER_HEADER,
             _ => walked.end.min(stored.len()),
         };
-        let mut hasher = DefaultHasher::new();
-        content.plain().get(BUFFER_HEADER..walked.end).hash(&mut hasher);
         let found = Found {
             offset,
             header,
             generation,
             events: walked.events,
-            end: align8(walked.end).min(content.plain().len()) as u32,
+            end: walked.end as u32,
             completeness,
             in_use,
             format: content.format(),
             is_64_bit: walked.is_64_bit,
             log_file: log_file.map(Box::new),
-            hash: hasher.finish(),
+            hash: content.hash(walked.end),
+            has_times: walked.has_times,
         };
         Some((found, length as u64))
     });
@@ -157,19 +162,30 @@ pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
     Examined { found, work }
 }
 
-/// The events that no other bytes can have overwritten, and what is left of the buffer. `is_full` is true if the source has as many bytes as
-/// the header states.
-fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, is_full: bool) -> Option<(Walked, Completeness)> {
+/// How far the bytes of a buffer extend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// To the size in the header.
+    Full,
+    /// To the end of the source.
+    SourceEnds,
+    /// To another buffer.
+    Cut,
+}
+
+/// The events that no other bytes can have overwritten, and how complete the buffer is.
+fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, extent: Extent) -> Option<(Walked, Completeness)> {
     let (end, rest) = (content.plain().len(), content.rest());
     let walk = |is_strict: bool, limit: usize| walk(content, generation, is_strict, limit);
     // A source that ends with the last event does not show whether other bytes precede its end.
-    let is_filled = content.is_complete() && is_fill(rest) && (is_full || !rest.is_empty());
+    let is_filled = content.is_complete() && is_fill(rest) && (extent == Extent::Full || !rest.is_empty());
     // The fill confirms that no other bytes precede it, so that events need no evidence of their own.
     let is_confirmed = is_filled && (!rest.is_empty() || content.format().is_some());
     let mut walked = walk(!is_confirmed, end)?;
     if walked.reaches(end) && content.is_complete() {
         if is_filled || in_use {
-            let completeness = if is_full && is_filled && !in_use { Completeness::Whole } else { Completeness::Events };
+            let completeness =
+                if extent == Extent::Full && is_filled && !in_use { Completeness::Whole } else { Completeness::Events };
             return Some((walked, completeness));
         }
         // Other bytes after the last event can begin within it.
@@ -182,7 +198,7 @@ fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, is_
         walked = walk(true, end)?;
     }
     // A source that ends within an event has no other bytes.
-    if !is_full && content.is_exhausted() && walked.is_followed {
+    if extent == Extent::SourceEnds && content.is_exhausted() && walked.is_followed {
         return Some((walked, Completeness::Damaged));
     }
     // Other bytes begin at the last boundary before the end of what is no event, or at one within the last event.
@@ -197,6 +213,10 @@ fn whole_events(content: &Content<'_>, generation: Generation, in_use: bool, is_
 
 /// Whether an event with a known type of header follows a buffer header.
 fn has_event(bytes: &[u8]) -> bool {
+    // An end marker would be followed by a search for the next event.
+    if bytes.get(BUFFER_HEADER..).is_some_and(|event| event.starts_with(&[0xFF; 4])) {
+        return false;
+    }
     let event = Events::in_memory(bytes, Generation::V6_1).next();
     event.is_some_and(|event| event.is_ok_and(|event| event.header_type().is_known()))
 }

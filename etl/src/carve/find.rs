@@ -1,6 +1,6 @@
 //! Search of a source for buffers.
 
-use super::examine::{Found, WINDOW, examine, is_candidate};
+use super::examine::{Completeness, Found, WINDOW, examine, is_candidate};
 use super::window::Window;
 use crate::wire::BUFFER_HEADER;
 use std::collections::BTreeSet;
@@ -15,11 +15,11 @@ pub struct Scan {
     pub skipped: u64,
 }
 
-/// Limit of the bytes decompressed and walked, as a multiple of the bytes of the source.
+/// Limit of the bytes decompressed, walked, and written in other sizes, as a multiple of the bytes of the source.
 const WORK: u64 = 64;
 
 /// Work that is always allowed, in bytes.
-const FREE: u64 = 1 << 30;
+const LEAST_WORK: u64 = 1 << 30;
 
 /// Searches a source for trace buffers that begin at multiples of `alignment`, or directly after another buffer. Buffers are reported in
 /// the order of their offsets. A buffer is reported if its header is consistent and at least its first event is whole.
@@ -50,7 +50,7 @@ pub fn find<R: Read>(source: R, alignment: usize, report: &mut dyn FnMut(Found))
             continue;
         };
         at += place as u64;
-        if work > FREE.saturating_add(window.read().saturating_mul(WORK)) {
+        if work > LEAST_WORK.saturating_add(window.read().saturating_mul(WORK)) {
             scan.skipped += 1;
             at += 1;
             continue;
@@ -62,6 +62,10 @@ pub fn find<R: Read>(source: R, alignment: usize, report: &mut dyn FnMut(Found))
             at += 1;
             continue;
         };
+        if found.completeness != Completeness::Whole {
+            // It is written with its whole size.
+            work += u64::from(found.header.size);
+        }
         next.extend([at + length, at + u64::from(found.header.size)]);
         report(found);
         at += length;

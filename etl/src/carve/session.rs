@@ -2,7 +2,7 @@
 
 use super::examine::{Completeness, Found};
 use crate::buffer_header::LARGEST;
-use crate::common::Span;
+use crate::common::{Span, least};
 use crate::logfile::LogFile;
 use crate::wire::{Generation, LOG_FILE_MODE};
 use std::collections::BTreeMap;
@@ -24,6 +24,9 @@ pub struct Session {
     /// The header buffer, then the others by time stamp, sequence number and processor.
     pub buffers: Vec<Entry>,
 }
+
+/// Maximum number of log file headers before or after a buffer that are compared with it.
+const HEADERS: usize = 1000;
 
 /// A buffer of a session.
 #[derive(Clone, Debug)]
@@ -49,36 +52,45 @@ pub struct Copy {
 }
 
 /// Groups buffers, each with the index of its source, in the order in which they were found. A buffer belongs to the nearest log file
-/// header before it, or else to the first one, with the same session number, form of headers, buffer size and time span.
+/// header before it, or else to the first one after it, with the same session number, form of headers, buffer size and time span. Of the log file
+/// headers with its session number, the nearest 1,000 are compared.
 pub fn sessions(found: Vec<(usize, Found)>) -> Vec<Session> {
     let mut sessions: Vec<Session> = Vec::new();
     let mut spans = Vec::new();
-    let mut others = Vec::new();
+    // By session number, the sessions in the order of their headers; copies of a header count.
+    let mut headers: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    let mut known: BTreeMap<(u64, u32), usize> = BTreeMap::new();
+    let (mut copies, mut others) = (Vec::new(), Vec::new());
     for (source, found) in found {
-        match &found.log_file {
-            None => others.push((sessions.len(), source, found)),
-            Some(log) => {
-                spans.push(Span::new(log));
-                sessions.push(Session {
-                    log_file: Some((**log).clone()),
-                    logger: found.header.logger,
-                    generation: found.generation,
-                    buffer_size: log.buffer_size,
-                    compressed: log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0,
-                    buffers: vec![Entry { source, found, copy: None }],
-                });
-            }
+        let before = headers.entry(found.header.logger).or_default();
+        let Some(log) = &found.log_file else {
+            others.push((before.len(), source, found));
+            continue;
+        };
+        let session = *known.entry((found.hash, found.end)).or_insert(sessions.len());
+        before.push(session);
+        if session < sessions.len() {
+            copies.push((session, source, found));
+            continue;
         }
+        spans.push(Span::new(log));
+        sessions.push(Session {
+            log_file: Some((**log).clone()),
+            logger: found.header.logger,
+            generation: found.generation,
+            buffer_size: log.buffer_size,
+            compressed: log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0,
+            buffers: vec![Entry { source, found, copy: None }],
+        });
     }
-    let headers = sessions.len();
     let mut unknown: BTreeMap<(u16, Generation, u32), Session> = BTreeMap::new();
     for (before, source, mut found) in others {
-        let mut near = (0..before).rev().chain(before..headers);
-        let owner = near.find(|index| has(&sessions[*index], &spans[*index], &found));
-        let session = match owner {
+        let (earlier, later) = headers[&found.header.logger].split_at(before);
+        let mut near = earlier.iter().rev().take(HEADERS).chain(later.iter().take(HEADERS));
+        let session = match near.find(|index| has(&sessions[**index], &spans[**index], &found)) {
             Some(owner) => {
-                found.generation = sessions[owner].generation;
-                &mut sessions[owner]
+                found.generation = sessions[*owner].generation;
+                &mut sessions[*owner]
             }
             None => {
                 let (header, compressed) = (&found.header, found.format.is_some());
@@ -103,7 +115,11 @@ pub fn sessions(found: Vec<(usize, Found)>) -> Vec<Session> {
     for session in &mut sessions {
         mark(&mut session.buffers);
     }
-    merge(&mut sessions);
+    for (session, source, found) in copies {
+        let buffers = &mut sessions[session].buffers;
+        let copy = Some(Copy { source: buffers[0].source, offset: buffers[0].found.offset, is_same: true });
+        buffers.push(Entry { source, found, copy });
+    }
     sessions
 }
 
@@ -113,12 +129,13 @@ fn has(session: &Session, span: &Span, found: &Found) -> bool {
     // Buffers before 6.0 can look like later ones.
     let is_form = session.generation < Generation::V6_0 || found.generation == Generation::V6_1;
     let header = &found.header;
-    let is_size = if session.compressed { header.offset <= LARGEST } else { header.size == log.buffer_size };
-    let is_processor = log.processors == 0 || u32::from(header.processor()) < log.processors.max(1);
-    is_form && is_size && is_processor && header.logger == session.logger && span.has(header.time_stamp)
+    let is_size = session.compressed || header.size == log.buffer_size;
+    let is_processor = log.processors == 0 || u32::from(header.processor()) < log.processors;
+    is_form && is_size && is_processor && span.has(header.time_stamp)
 }
 
-/// Sorts buffers and marks copies: the most complete buffer of each remains.
+/// Sorts buffers and marks copies: the most complete buffer of each remains. Two buffers are copies if they have the same sequence number, processor and
+/// time stamp, or the same events with time stamps.
 fn mark(buffers: &mut [Entry]) {
     let rest = usize::from(buffers.first().is_some_and(|first| first.found.log_file.is_some()));
     let buffers = &mut buffers[rest..];
@@ -126,30 +143,44 @@ fn mark(buffers: &mut [Entry]) {
         let header = &found.header;
         (header.time_stamp, sequence(found), header.processor(), *source, found.offset)
     });
-    let mut best: BTreeMap<_, usize> = BTreeMap::new();
-    let mut hashes: BTreeMap<(u64, u32), usize> = BTreeMap::new();
+    // The first buffer of the same number or events; the groups of two are joined by their first buffers.
+    let mut first: Vec<usize> = (0..buffers.len()).collect();
+    let (mut numbers, mut events) = (BTreeMap::new(), BTreeMap::new());
     for index in 0..buffers.len() {
         let found = &buffers[index].found;
-        let (hash, header) = ((found.hash, found.end), &found.header);
-        let number = (header.time_stamp, header.processor(), sequence(found));
-        let known = hashes.get(&hash).copied();
-        let numbered = best.get(&number).copied().filter(|_| sequence(found) > 0);
-        let rank = |entry: &Entry| (entry.found.events, entry.found.completeness, !entry.found.in_use);
-        let (first, is_same) = match (known, numbered) {
-            (Some(known), _) => (known, true),
-            (None, Some(numbered)) => (numbered, false),
-            (None, None) => {
-                hashes.insert(hash, index);
-                best.insert(number, index);
-                continue;
-            }
-        };
-        let is_better = rank(&buffers[index]) > rank(&buffers[first]);
-        let (kept, other) = if is_better { (index, first) } else { (first, index) };
-        buffers[other].copy = Some(Copy { source: buffers[kept].source, offset: buffers[kept].found.offset, is_same });
-        hashes.insert(hash, kept);
-        best.insert(number, kept);
+        let number = (found.header.time_stamp, found.header.processor(), sequence(found));
+        let by_number = (sequence(found) > 0).then(|| *numbers.entry(number).or_insert(index));
+        let by_events = found.has_times.then(|| *events.entry((found.hash, found.end)).or_insert(index));
+        for other in by_number.into_iter().chain(by_events) {
+            let (one, other) = (root(&mut first, index), root(&mut first, other));
+            first[one.max(other)] = one.min(other);
+        }
     }
+    let rank = |entry: &Entry| (entry.found.events, entry.found.completeness, !entry.found.in_use);
+    let mut best: BTreeMap<usize, usize> = BTreeMap::new();
+    for index in 0..buffers.len() {
+        let best = best.entry(root(&mut first, index)).or_insert(index);
+        if rank(&buffers[index]) > rank(&buffers[*best]) {
+            *best = index;
+        }
+    }
+    for index in 0..buffers.len() {
+        let kept = best[&root(&mut first, index)];
+        if kept != index {
+            let (Entry { source, found, .. }, own) = (&buffers[kept], &buffers[index].found);
+            let is_same = (found.hash, found.end) == (own.hash, own.end);
+            buffers[index].copy = Some(Copy { source: *source, offset: found.offset, is_same });
+        }
+    }
+}
+
+/// The first buffer of a group. Shortens the way to it.
+fn root(first: &mut [usize], mut index: usize) -> usize {
+    while first[index] != index {
+        first[index] = first[first[index]];
+        index = first[index];
+    }
+    index
 }
 
 /// The sequence number; 0 if the version has none.
@@ -157,39 +188,13 @@ fn sequence(found: &Found) -> i64 {
     if found.generation < Generation::V6_0 { 0 } else { found.header.sequence }
 }
 
-/// Joins sessions with the same log file header: copies of one file.
-fn merge(sessions: &mut Vec<Session>) {
-    let mut known: BTreeMap<(u64, u32), usize> = BTreeMap::new();
-    let mut merged: Vec<Session> = Vec::new();
-    for session in sessions.drain(..) {
-        let key = session.log_file.is_some().then(|| session.buffers.first().map(|first| (first.found.hash, first.found.end)));
-        let same = key.flatten().and_then(|key| known.get(&key).copied());
-        let Some(same) = same else {
-            if let Some(key) = key.flatten() {
-                known.insert(key, merged.len());
-            }
-            merged.push(session);
-            continue;
-        };
-        let first = &mut merged[same];
-        let (source, offset) = (first.buffers[0].source, first.buffers[0].found.offset);
-        first.buffers.extend(session.buffers.into_iter().map(|mut entry| {
-            if entry.found.log_file.is_some() {
-                entry.copy = Some(Copy { source, offset, is_same: true });
-            }
-            entry
-        }));
-        let copies = first.buffers.split_off(1);
-        let (headers, mut data): (Vec<_>, Vec<_>) = copies.into_iter().partition(|entry| entry.found.log_file.is_some());
-        data.iter_mut().for_each(|entry| entry.copy = None);
-        mark(&mut data);
-        first.buffers.extend(data);
-        first.buffers.extend(headers);
-    }
-    *sessions = merged;
-}
-
 impl Session {
+    /// The least number of buffers that the log file header states; `None` if it states none, as that of a file that was not closed.
+    pub fn stated_buffers(&self) -> Option<u32> {
+        let log = self.log_file.as_ref().filter(|log| log.end_time > 0)?;
+        Some(least(log, self.buffer_size)).filter(|stated| *stated > 0)
+    }
+
     /// Numbers of buffers and events to write, without copies and without the log file header.
     pub fn counts(&self) -> (usize, u64) {
         let kept = || self.buffers.iter().filter(|entry| entry.copy.is_none());

@@ -49,24 +49,25 @@ impl Session {
         Ok(written)
     }
 
-    /// The bytes of a buffer in the new file.
+    /// The bytes of a buffer in the new file; `None` if they are not those that were found.
     fn buffer(&self, Entry { found, .. }: &Entry, stored: Vec<u8>) -> Option<Vec<u8>> {
+        let end = found.end as usize;
+        let content = Content::new(&stored, found.header.offset.max(found.end), found.format.is_some(), 0, 1)?;
+        if content.plain().len() < end || content.hash(end) != found.hash {
+            return None;
+        }
         if found.completeness == Completeness::Whole && !found.in_use {
             return (stored.len() == found.header.size as usize).then_some(stored);
         }
-        let mut bytes = match found.format {
-            Some(_) => Content::new(&stored, found.header.offset, true, 0, 1)?.into_plain(),
-            None => stored,
-        };
-        bytes.truncate(found.end as usize);
-        if bytes.len() < found.end as usize {
-            return None;
-        }
-        let size = if self.compressed { bytes.len().next_multiple_of(8).max(512) } else { found.header.size as usize };
-        bytes.resize(size.max(bytes.len()), 0xFF);
+        let mut bytes = content.into_plain();
+        bytes.truncate(end);
+        let end = found.end.next_multiple_of(8);
+        bytes.resize(end as usize, 0);
+        let size = if self.compressed { bytes.len().max(512) } else { (found.header.size as usize).max(bytes.len()) };
+        bytes.resize(size, 0xFF);
         let flags = ETW_BUFFER_FLAG(found.header.flags.0 & !ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0);
         let state = if found.in_use { FLUSH } else { found.header.state };
-        let (size, end) = (bytes.len() as u32, found.end);
+        let size = bytes.len() as u32;
         let header = BufferHeader { size, saved_offset: end, current_offset: end, offset: end, flags, state, ..found.header };
         header.write(found.generation, bytes.first_chunk_mut::<BUFFER_HEADER>()?);
         Some(bytes)
@@ -76,12 +77,12 @@ impl Session {
     fn header(&self) -> Result<Vec<u8>, crate::write::Error> {
         let is_64_bit = self.buffers.iter().find_map(|entry| entry.found.is_64_bit).unwrap_or(true);
         let arch = if is_64_bit { Arch::X64 } else { Arch::X86 };
-        let (major, minor) = match self.generation {
-            Generation::V5_1 => (5, 1),
-            Generation::V5_2 => (5, 2),
-            _ => (6, 2),
+        let (major, minor, build) = match self.generation {
+            Generation::V5_1 => (5, 1, 2600),
+            Generation::V5_2 => (5, 2, 3790),
+            _ => (6, 1, 7600),
         };
-        let producer = Producer::new(major, minor, 0, arch);
+        let producer = Producer::new(major, minor, build, arch);
         let processors = self.buffers.iter().map(|entry| u32::from(entry.found.header.processor()) + 1).max().unwrap_or(1);
         let mode = if self.compressed { LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 } else { 0 };
         let log = LogFile { buffer_size: self.buffer_size, processors, mode, ..LogFile::without_times(&producer) };

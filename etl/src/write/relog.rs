@@ -79,7 +79,8 @@ impl<W: Write + Seek> Relog<W> {
             None => self.push_to_buffer(event, buffer)?,
         }
         if let Some(stamp) = event.time_stamp() {
-            self.latest = self.latest.max(self.log_file.to_clock().system_time(stamp));
+            let time = self.log_file.to_clock().time(stamp);
+            self.latest = self.latest.max(time.map_or(0, |time| time.0));
         }
         Ok(true)
     }

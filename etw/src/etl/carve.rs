@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 /// first event is whole: `whole` (all events and the unused space are intact), `events` (all events are intact, the space after them is
 /// not) or `damaged` (the first events are intact). `in use` means that the session had not written the buffer yet.
 ///
-/// Buffers with the same session number, form and size are written to one file, NUMBER-SESSION.etl; those that belong to a log file header
-/// by their time as well, with that header. The report has a line for each file and for each buffer. Copies of a buffer are reported, but
+/// Buffers with the same session number, form and size are written to one file, NUMBER-SESSION.etl. If their times are those of a log file
+/// header that was found, they are written with it. The report has a line for each file and for each buffer. Copies of a buffer are reported, but
 /// written once. In damaged buffers, an event that other bytes may have overwritten is left out.
 ///
 /// Without its log file header, the clock of a session is unknown: the new file has a header that states no clock, and its events have no
@@ -55,7 +55,7 @@ pub struct Args {
     format: Format,
 }
 
-/// What folders are searched for.
+/// The files that are found in folders.
 const ANY: Kind = Kind { ending: None, name: "file" };
 
 pub fn run(args: &Args, out: Option<&mut Output>) -> Result<Outcome, Error> {
@@ -72,7 +72,11 @@ fn run_on(args: &Args, out: &mut Output) -> Result<Outcome, Error> {
 }
 
 fn carve(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> {
-    fs::create_dir_all(&args.output).map_err(|error| Stop::Input(no_folder(&args.output, &error)))?;
+    let no_folder = |error| Stop::Input(no_folder(&args.output, &error));
+    fs::create_dir_all(&args.output).map_err(no_folder)?;
+    if fs::read_dir(&args.output).map_err(no_folder)?.next().is_some() {
+        return Err(Stop::Input(format!("{}: not empty; name a new folder", Escaped(&args.output.display().to_string()))));
+    }
     let (mut found, mut sources) = (Vec::new(), Vec::new());
     let mut done = each(inputs, out, |input, out| {
         let mut source = input.source(out).map_err(Stop::Input)?;
@@ -82,11 +86,13 @@ fn carve(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> 
         }
         let progress = FileProgress::new(&input.name);
         progress.expect(source.length());
-        let stream = Counted { stream: Sequential::new(&source), progress };
+        let number = sources.len();
+        sources.push((&*input.name, source));
+        let stream = Counted { stream: Sequential::new(&sources[number].1), progress };
         let mut buffers = 0_u64;
         let scan = find(stream, if args.unaligned { 8 } else { 512 }, &mut |buffer| {
             buffers += 1;
-            found.push((sources.len(), buffer));
+            found.push((number, buffer));
         });
         let Scan { bytes, skipped, .. } = scan.map_err(|error| Stop::Input(unreadable(&error)))?;
         let beyond = if skipped > 0 { format!(", {} not examined", Several(skipped, "header")) } else { String::new() };
@@ -94,20 +100,25 @@ fn carve(args: &Args, inputs: &[Input], out: &mut Output) -> Result<Done, Stop> 
             format_args!("{}: {} in {} bytes{beyond}", Escaped(&input.name), Several(buffers, "buffer"), Grouped(bytes)),
             &object! { file: &input.name, bytes: bytes, buffers: buffers, headers_not_examined: skipped },
         )?;
-        sources.push((&*input.name, source));
         Ok(if skipped > 0 { Outcome::Differs } else { Outcome::Good })
     })?;
     let sessions = sessions(found);
     if sessions.is_empty() {
         done.add(Outcome::Differs);
     }
+    let names: Vec<&str> = sources.iter().map(|(name, _)| *name).collect();
     for (number, session) in (1..).zip(&sessions) {
         let name = session.log_file.as_ref().map_or_else(|| format!("logger-{}", session.logger), |log| log.logger_name.clone());
         let path = args.output.join(format!("{number}-{}.etl", plain(&name)));
         let output = path.display().to_string();
-        let bytes = write(session, &sources, &path)
-            .map_err(|why| Stop::Output(io::Error::other(format!("{}: {why}", Escaped(&output)))))?;
-        let names: Vec<&str> = sources.iter().map(|(name, _)| *name).collect();
+        let bytes = match write(session, &sources, &path) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                done.unusable += 1;
+                out.refused(&output, &why);
+                continue;
+            }
+        };
         let carved = Carved::new(session, &names, &output, bytes);
         done.add(if carved.is_intact() { Outcome::Good } else { Outcome::Differs });
         out.line(&carved)?;
@@ -165,7 +176,7 @@ struct Carved<'a> {
     /// Events, without the log file header.
     events: u64,
     bytes: u64,
-    /// The number of buffers that the log file header states; `None` if it states none.
+    /// The least number of buffers that the log file header states; `None` if it states none.
     stated_buffers: Option<u32>,
     found: Vec<Line<'a>>,
 }
@@ -209,13 +220,13 @@ impl<'a> Carved<'a> {
             copies: session.buffers.len() - buffers,
             events,
             bytes,
-            stated_buffers: log.map(|log| log.buffers_written).filter(|stated| *stated > 0),
+            stated_buffers: session.stated_buffers(),
             found: session.buffers.iter().map(|entry| Line::new(entry, names)).collect(),
         }
     }
 
     fn is_intact(&self) -> bool {
-        let is_complete = self.stated_buffers.is_none_or(|stated| stated as usize == self.buffers);
+        let is_complete = self.stated_buffers.is_none_or(|stated| stated as usize <= self.buffers);
         self.has_log_file_header && self.whole == self.buffers && is_complete
     }
 }
@@ -257,8 +268,8 @@ impl Display for Carved<'_> {
             }
             (Some(session), stated) => {
                 write!(f, "\n  session {} {}", self.logger_id, Escaped(session))?;
-                if let Some(stated) = stated.filter(|stated| *stated as usize != self.buffers) {
-                    write!(f, "; its log file header states {}", Several(stated.into(), "buffer"))?;
+                if let Some(stated) = stated.filter(|stated| *stated as usize > self.buffers) {
+                    write!(f, "; its log file header states at least {}", Several(stated.into(), "buffer"))?;
                 }
             }
         }

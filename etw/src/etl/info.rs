@@ -159,7 +159,11 @@ impl Display for Info<'_> {
         writeln!(f, "  original file  {}", Escaped(&self.original_file))?;
         let Self { version, build, .. } = self;
         let processors = Several(self.processors.into(), "processor");
-        writeln!(f, "  windows        {version}.{build}, {}-bit, {processors}", self.pointer_size * 8)?;
+        if self.has_no_times {
+            writeln!(f, "  windows        unknown, {}-bit, {processors}", self.pointer_size * 8)?;
+        } else {
+            writeln!(f, "  windows        {version}.{build}, {}-bit, {processors}", self.pointer_size * 8)?;
+        }
         writeln!(f, "  mode           {}", if self.mode == 0 { "none" } else { &self.mode_names })?;
         match (self.clock_name, self.clock) {
             (Some(name), 1) => writeln!(f, "  clock          {name}, {} Hz", self.perf_frequency)?,
