@@ -138,15 +138,16 @@ impl About {
     fn range(&self, trace: &Trace, slots: Slots) -> String {
         let end = trace.last_time().map_or(slots.start, |last| last.max(slots.start));
         let length = duration(end.0.abs_diff(slots.start.0));
+        let is_known = trace.files().iter().all(|file| file.clock().is_known());
         let recorded = match &self.sessions[..] {
             [one] if self.more_sessions == 0 => {
                 let host = one.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
                 let processors = Several(one.processors.into(), "processor");
-                format!("recorded{host} with Windows {} ({}-bit, {processors})", one.windows, one.pointer_size * 8)
+                let windows = if is_known { &one.windows } else { "of an unknown version" };
+                format!("recorded{host} with Windows {windows} ({}-bit, {processors})", one.pointer_size * 8)
             }
             sessions => format!("of {}", Several((sessions.len() + self.more_sessions) as u64, "session")),
         };
-        let is_known = trace.files().iter().all(|file| file.clock().is_known());
         let times = match is_known {
             true => format!("from {} to {} (UTC)", second(slots.start), second(end)),
             false => "at unknown times".to_owned(),
