@@ -69,7 +69,7 @@ fn program(host: &Host, version: &str, folder: &Path) -> Result<Step, Error> {
         fs::create_dir_all(copy.parent().unwrap_or(&inside))?;
         fs::copy(root.join(file), copy)?;
     }
-    fs::write(inside.join("LICENSES-OF-CRATES"), licenses::of_program(host.target)?)?;
+    fs::write(inside.join(licenses::FILE), licenses::of_package("etw-layouts-cli", host.target)?)?;
     packed(&parent, &name, &folder.join(format!("{name}.tar.gz")))
 }
 
@@ -85,7 +85,12 @@ fn wheel(host: &Host, folder: &Path) -> Result<Step, Error> {
         options.extend(["--sbom-include", &components]);
     }
     let build = ["build", "--quiet", "--release", "--zig", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
-    command("maturin", &[build.as_slice(), &options].concat(), &[("RUSTFLAGS", &without_paths())])
+    // `license-files` in python/pyproject.toml selects the file, and cannot name one outside this folder.
+    let licenses = workspace::root().join("python").join(licenses::FILE);
+    fs::write(&licenses, licenses::of_package("etw-layouts-python", host.wheel)?)?;
+    let built = command("maturin", &[build.as_slice(), &options].concat(), &[("RUSTFLAGS", &without_paths())]);
+    fs::remove_file(licenses)?;
+    built
 }
 
 /// Flags of the compiler without which messages of panics would contain the home folder of who makes the release.
