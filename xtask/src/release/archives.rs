@@ -84,7 +84,15 @@ fn wheel(host: &Host, folder: &Path) -> Result<Step, Error> {
     if Path::new(&components).exists() {
         options.extend(["--sbom-include", &components]);
     }
-    let build = ["build", "--quiet", "--release", "--zig", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
+    // With --zig, maturin 1.16 exports `PyInit_etw._etw` on Windows, after the whole name of the module; the function is `PyInit__etw`.
+    if host.wheel.contains("windows") {
+        if let Some(step) = absent("x86_64-w64-mingw32-gcc", "install MinGW-w64, on Debian: apt install gcc-mingw-w64-x86-64") {
+            return Ok(step);
+        }
+    } else {
+        options.push("--zig");
+    }
+    let build = ["build", "--quiet", "--release", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
     // `license-files` in python/pyproject.toml selects the file, and cannot name one outside this folder.
     let licenses = workspace::root().join("python").join(licenses::FILE);
     fs::write(&licenses, licenses::of_package("etw-layouts-python", host.wheel)?)?;
