@@ -158,7 +158,7 @@ mod tests {
             { "name": "tests", "publish": [], "dependencies": [] } ] }"#;
         assert_eq!(order(metadata).as_deref(), Ok(["library".to_owned(), "program".to_owned()].as_slice()));
         let metadata = metadata.replace(r#""path": "/tests", "req": "*""#, r#""path": "/tests", "req": "^0.1.0""#);
-        let message = "crates depend on each other, or on crates that are not published: library, program";
+        let message = "crates depend on each other, or on crates that are not published: program, library";
         assert_eq!(order(&metadata).unwrap_err(), message);
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 ///     cargo xtask release -o target/release-files
 ///
 /// It changes nothing in the workspace and publishes nothing. Its last line is the command that publishes. Programs and wheels for other hosts
-/// are compiled with Zig: pip install cargo-zigbuild ziglang maturin.
+/// are compiled with Zig: pip install cargo-zigbuild ziglang maturin. The wheel for Windows is compiled with MinGW-w64.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
 #[derive(clap::Args)]

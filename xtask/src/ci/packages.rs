@@ -1,10 +1,10 @@
-//! Packages: verifies that published crates compile.
+//! Packages: verifies that published crates compile, and contain their licenses.
 
 use crate::steps::{Step, cargo, command};
 use crate::{Error, workspace};
 use std::fs;
 
-/// Checks that the public crates compile from the contents of their packages.
+/// Checks that the public crates compile from the contents of their packages, which contain the texts of their licenses.
 ///
 /// `cargo package` itself would compile each crate once as a package, and once for each package that depends on it.
 pub fn complete() -> Result<Step, Error> {
@@ -32,6 +32,11 @@ pub fn complete() -> Result<Step, Error> {
         // Packages have a fixed modification time for all files. With the current time instead, cargo recompiles only changes.
         let unpacked = command("tar", &["-xmzf", &archive, "-C", &folder.display().to_string()], &[])?;
         let Step::Passed = unpacked else { return Ok(unpacked) };
+        for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            if !folder.join(package).join(license).exists() {
+                return Ok(Step::Failed(format!("{package}: no {license}; run in its folder: ln -s ../{license}")));
+            }
+        }
     }
     // The profiles of the workspace are used, so that dependencies are compiled only once.
     let profiles = manifest.find("[profile.").map_or("", |at| &manifest[at..]);

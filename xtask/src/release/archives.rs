@@ -69,7 +69,7 @@ fn program(host: &Host, version: &str, folder: &Path) -> Result<Step, Error> {
         fs::create_dir_all(copy.parent().unwrap_or(&inside))?;
         fs::copy(root.join(file), copy)?;
     }
-    fs::write(inside.join("LICENSES-OF-CRATES"), licenses::of_program(host.target)?)?;
+    fs::write(inside.join(licenses::FILE), licenses::of_package("etw-layouts-cli", host.target)?)?;
     packed(&parent, &name, &folder.join(format!("{name}.tar.gz")))
 }
 
@@ -84,8 +84,21 @@ fn wheel(host: &Host, folder: &Path) -> Result<Step, Error> {
     if Path::new(&components).exists() {
         options.extend(["--sbom-include", &components]);
     }
-    let build = ["build", "--quiet", "--release", "--zig", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
-    command("maturin", &[build.as_slice(), &options].concat(), &[("RUSTFLAGS", &without_paths())])
+    // With --zig, maturin 1.16 exports `PyInit_etw._etw` on Windows, after the whole name of the module; the function is `PyInit__etw`.
+    if host.wheel.contains("windows") {
+        if let Some(step) = absent("x86_64-w64-mingw32-gcc", "install MinGW-w64, on Debian: apt install gcc-mingw-w64-x86-64") {
+            return Ok(step);
+        }
+    } else {
+        options.push("--zig");
+    }
+    let build = ["build", "--quiet", "--release", "--target", host.wheel, "-m", "python/Cargo.toml", "--out", &folder];
+    // `license-files` in python/pyproject.toml selects the file, and cannot name one outside this folder.
+    let licenses = workspace::root().join("python").join(licenses::FILE);
+    fs::write(&licenses, licenses::of_package("etw-layouts-python", host.wheel)?)?;
+    let built = command("maturin", &[build.as_slice(), &options].concat(), &[("RUSTFLAGS", &without_paths())]);
+    fs::remove_file(licenses)?;
+    built
 }
 
 /// Flags of the compiler without which messages of panics would contain the home folder of who makes the release.

@@ -1,4 +1,4 @@
-//! The licenses of the crates that are compiled into the program, which require their text beside it.
+//! The licenses of the crates that are compiled into the program and the Python package, which require their text beside them.
 
 use crate::Error;
 use crate::steps::printed;
@@ -23,10 +23,12 @@ struct Package {
     manifest_path: PathBuf,
 }
 
-/// All licenses of the program for a target; each text once, after the crates that have it.
-pub(super) fn of_program(target: &str) -> Result<String, Error> {
-    let tree =
-        ["tree", "--locked", "-p", "etw-layouts-cli", "-e", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
+/// The name of the file with these licenses.
+pub(super) const FILE: &str = "LICENSES-OF-CRATES";
+
+/// All licenses of a package for a target; each text once, after the crates that have it.
+pub(super) fn of_package(package: &str, target: &str) -> Result<String, Error> {
+    let tree = ["tree", "--locked", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
     let tree = printed(&tree)?;
     let compiled = |package: &&Package| {
         let line = format!("{} v{}", package.name, package.version);
@@ -43,7 +45,7 @@ pub(super) fn of_program(target: &str) -> Result<String, Error> {
             texts.entry(text.trim_end().to_owned()).or_default().push(name.clone());
         }
     }
-    let mut all = format!("The program contains these crates:\n\n{list}");
+    let mut all = format!("The compiled code contains these crates:\n\n{list}");
     for (text, mut names) in texts {
         names.dedup();
         write!(all, "\n{}\n{}:\n\n{text}\n", "-".repeat(80), names.join(", "))?;
