@@ -123,7 +123,7 @@ pub enum DiagnosticKind {
     },
     /// The log file header states this unknown clock. The performance counter is assumed.
     Clock(u32),
-    /// The log file header was made for buffers whose own log file header is missing. It states no clock, so events have no times.
+    /// The log file header states no clock, such as one that was made for buffers whose own log file header is missing. Events have no times.
     NoTimes,
     /// The log file header does not state the rate of its clock. 10 MHz is assumed.
     ClockRate,
@@ -357,8 +357,8 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "implausible clock rate in the log file header: {rate} Hz; times can be wrong")
             }
             Self::NoTimes => f.write_str(
-                "the original log file header is missing: clock and Windows version are unknown, events have no times, and durations \
-                 are those of a clock of 10 MHz",
+                "the log file header states no clock, such as that of carved buffers: clock and Windows version are unknown, events have \
+                 no times, and durations are those of a clock of 10 MHz",
             ),
             Self::ClockRate => f.write_str("no clock rate in the log file header; assuming 10 MHz, times can be wrong"),
             Self::ClockStamp { clock, stamp } => write!(

@@ -378,7 +378,7 @@ fn relog(trace: &Trace<'_>) {
         let is_kept = |diagnostic: &Diagnostic| {
             matches!(
                 diagnostic.kind.name(),
-                "buffer-copy" | "buffer-time" | "start-time" | "clock" | "clock-rate" | "clock-stamp"
+                "buffer-copy" | "buffer-time" | "start-time" | "clock" | "clock-rate" | "clock-stamp" | "no-times"
             )
         };
         let Ok(buffer) = buffer.inspect_err(|diagnostic| assert!(is_kept(diagnostic), "{diagnostic}")) else { continue };
