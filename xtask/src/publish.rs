@@ -10,9 +10,9 @@ use std::{env, fs};
 
 /// Publish the crates on crates.io, and the Python packages on PyPI.
 ///
-///     CARGO_REGISTRY_TOKEN=… MATURIN_PYPI_TOKEN=… cargo xtask publish target/release-files
+///     cargo xtask publish target/release-files
 ///
-/// DIR is the folder that `cargo xtask release` wrote. Crates are published in the order of their dependencies. Crates and packages of
+/// The tokens are in CARGO_REGISTRY_TOKEN and MATURIN_PYPI_TOKEN. DIR is the folder that `cargo xtask release` wrote. Crates are published in the order of their dependencies. Crates and packages of
 /// this version that are already published are skipped, so the command can be repeated after an error. crates.io accepts 5 new crates at once,
 /// and then one every 10 minutes; the command waits, so the first release takes hours. help@crates.io raises this limit on request.
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// How long crates.io asks to wait between new crates: https://crates.io/docs/rate-limits.
+/// How long crates.io asks to wait between new crates: <https://crates.io/docs/rate-limits>.
 const INTERVAL: Duration = Duration::from_secs(600);
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {

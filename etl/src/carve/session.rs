@@ -146,8 +146,7 @@ fn mark(buffers: &mut [Entry]) {
     // The first buffer of the same number or events; the groups of two are joined by their first buffers.
     let mut first: Vec<usize> = (0..buffers.len()).collect();
     let (mut numbers, mut events) = (BTreeMap::new(), BTreeMap::new());
-    for index in 0..buffers.len() {
-        let found = &buffers[index].found;
+    for (index, Entry { found, .. }) in buffers.iter().enumerate() {
         let number = (found.header.time_stamp, found.header.processor(), sequence(found));
         let by_number = (sequence(found) > 0).then(|| *numbers.entry(number).or_insert(index));
         let by_events = found.has_times.then(|| *events.entry((found.hash, found.end)).or_insert(index));
@@ -164,13 +163,15 @@ fn mark(buffers: &mut [Entry]) {
             *best = index;
         }
     }
-    for index in 0..buffers.len() {
+    let copy = |index: usize| {
         let kept = best[&root(&mut first, index)];
-        if kept != index {
-            let (Entry { source, found, .. }, own) = (&buffers[kept], &buffers[index].found);
-            let is_same = (found.hash, found.end) == (own.hash, own.end);
-            buffers[index].copy = Some(Copy { source: *source, offset: found.offset, is_same });
-        }
+        let (Entry { source, found, .. }, own) = (&buffers[kept], &buffers[index].found);
+        let is_same = (found.hash, found.end) == (own.hash, own.end);
+        (kept != index).then_some(Copy { source: *source, offset: found.offset, is_same })
+    };
+    let copies: Vec<_> = (0..buffers.len()).map(copy).collect();
+    for (entry, copy) in buffers.iter_mut().zip(copies) {
+        entry.copy = copy;
     }
 }
 
