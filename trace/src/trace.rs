@@ -208,7 +208,7 @@ impl Trace {
         self.losses
     }
 
-    /// System time of the last event of all files, as [`Event::relative_time`]; `None` without events.
+    /// System time of the last event of all files, as [`crate::Event::relative_time`]; `None` without events.
     #[must_use]
     pub fn last_time(&self) -> Option<FileTime> {
         let of_file = |(file, index): (usize, &Index)| {
