@@ -236,7 +236,7 @@ pub(crate) const FLUSH: u32 = 3;
 pub(crate) const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;
 
 /// Unit of the buffer sizes of sessions.
-const KIB: u32 = 0x400;
+pub(crate) const KIB: u32 = 0x400;
 
 /// Upper bound for the number of sessions in every version.
 const LOGGERS: u16 = 256;

@@ -172,7 +172,7 @@ fn truncated(bytes: &[u8]) -> Option<Error> {
 }
 
 /// The log file header from the first event, the pointer size that it states, and the end of the event.
-fn log_file(bytes: &[u8]) -> Option<(LogFile, u32, u32)> {
+pub(crate) fn log_file(bytes: &[u8]) -> Option<(LogFile, u32, u32)> {
     let event = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, BufferPosition::default(), None).next()?.ok()?;
     Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?, (BUFFER_HEADER + event.bytes().len()) as u32))
 }

@@ -3,9 +3,9 @@
 use super::content::Content;
 use super::evidence::{Walked, walk};
 use crate::buffer::is_fill;
-use crate::buffer_header::{BufferHeader, FLAGS, LARGEST, fits};
+use crate::buffer_header::{BufferHeader, FLAGS, KIB, LARGEST, fits};
+use crate::common;
 use crate::compression::Format;
-use crate::diagnostic::BufferPosition;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::walk::Events;
@@ -66,9 +66,6 @@ pub(super) struct Examined {
 /// The producer with the largest values in buffer headers.
 const NEWEST: Producer = Producer::new(10, 0, 0, Arch::X64);
 
-/// Unit of the buffer sizes of sessions.
-const KIB: u32 = 1 << 10;
-
 /// Whether a buffer can begin at these bytes, by its header.
 #[inline]
 pub(super) fn is_candidate(bytes: &[u8]) -> bool {
@@ -102,7 +99,7 @@ fn headers(bytes: &[u8]) -> impl Iterator<Item = (BufferHeader, Generation, bool
 pub(super) fn examine(bytes: &[u8], offset: u64, step: usize) -> Examined {
     let mut work = u64::from(KIB);
     let ways = headers(bytes).filter_map(|(_, generation, in_use)| {
-        let log_file = LogFile::begins(bytes).then(|| log_file(bytes)).flatten();
+        let log_file = LogFile::begins(bytes).then(|| common::log_file(bytes)).flatten().map(|(log, ..)| log);
         // A header that was made for buffers without one says nothing of them.
         if log_file.as_ref().is_some_and(|log| !log.states_times()) {
             return None;
@@ -219,9 +216,4 @@ fn has_event(bytes: &[u8]) -> bool {
     }
     let event = Events::in_memory(bytes, Generation::V6_1).next();
     event.is_some_and(|event| event.is_ok_and(|event| event.header_type().is_known()))
-}
-
-fn log_file(bytes: &[u8]) -> Option<LogFile> {
-    let event = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, BufferPosition::default(), None).next()?.ok()?;
-    LogFile::read(&event)
 }

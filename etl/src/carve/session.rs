@@ -1,7 +1,7 @@
 //! Groups of buffers: those of one session.
 
 use super::examine::{Completeness, Found};
-use crate::buffer_header::LARGEST;
+use crate::buffer_header::{KIB, LARGEST};
 use crate::common::{Span, least};
 use crate::logfile::LogFile;
 use crate::wire::{Generation, LOG_FILE_MODE};
@@ -106,7 +106,7 @@ pub fn sessions(found: Vec<(usize, Found)>) -> Vec<Session> {
             }
         };
         if session.log_file.is_none() {
-            let size = found.header.size.max(found.header.offset).next_multiple_of(1 << 10).min(LARGEST);
+            let size = found.header.size.max(found.header.offset).next_multiple_of(KIB).min(LARGEST);
             session.buffer_size = session.buffer_size.max(if session.compressed { size } else { found.header.size });
         }
         session.buffers.push(Entry { source, found, copy: None });
