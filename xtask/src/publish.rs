@@ -1,6 +1,6 @@
 //! `cargo xtask publish`.
 
-use crate::steps::{Step, absent, both, printed, printed_by};
+use crate::steps::{Step, absent, both, packages, printed_by};
 use crate::{Error, Outcome, workspace};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -30,9 +30,8 @@ pub struct Args {
 const INTERVAL: Duration = Duration::from_secs(600);
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let wheels = packages(args)?;
-    let metadata = printed(&["metadata", "--no-deps", "--format-version", "1"])?;
-    let crates = ordered(serde_json::from_str(&metadata)?)?;
+    let wheels = wheels(args)?;
+    let crates = ordered(packages(&["--no-deps"])?)?;
     if args.dry_run {
         anstream::println!("crates, in this order: {}\nPython packages: {}", crates.join(", "), wheels.join(", "));
         return Ok(Outcome::Good);
@@ -59,7 +58,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 }
 
 /// The Python packages of this version in the folder.
-fn packages(args: &Args) -> Result<Vec<String>, Error> {
+fn wheels(args: &Args) -> Result<Vec<String>, Error> {
     let folder = fs::canonicalize(&args.folder).map_err(|error| format!("{}: {error}", args.folder.display()))?;
     let name = format!("etw_layouts-{}", workspace::version()?);
     let (source, wheel) = (format!("{name}.tar.gz"), format!("{name}-"));
@@ -102,12 +101,7 @@ fn published(name: &str) -> Result<&'static str, Error> {
     }
 }
 
-/// What `cargo metadata` prints.
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
+/// A package in `cargo metadata`.
 #[derive(Deserialize)]
 struct Package {
     name: String,
@@ -124,8 +118,8 @@ struct Dependency {
 }
 
 /// The names of published crates, dependencies first.
-fn ordered(metadata: Metadata) -> Result<Vec<String>, String> {
-    let mut left: Vec<_> = metadata.packages.into_iter().filter(|package| package.publish.is_none()).collect();
+fn ordered(packages: Vec<Package>) -> Result<Vec<String>, String> {
+    let mut left: Vec<_> = packages.into_iter().filter(|package| package.publish.is_none()).collect();
     let mut names = Vec::new();
     while !left.is_empty() {
         // Packages do not contain development dependencies without a version, whose requirement is `*`.
@@ -149,13 +143,13 @@ mod tests {
     #[test]
     fn dependencies_are_published_first() {
         let order = |text: &str| ordered(serde_json::from_str(text).unwrap());
-        let metadata = r#"{ "packages": [
+        let metadata = r#"[
             { "name": "program", "publish": null, "dependencies": [{ "name": "library", "path": "/library", "req": "^0.1.0" }] },
             { "name": "library", "publish": null, "dependencies": [
                 { "name": "serde", "path": null, "req": "^1" },
                 { "name": "program", "path": "/program", "req": "*" },
                 { "name": "tests", "path": "/tests", "req": "*" }] },
-            { "name": "tests", "publish": [], "dependencies": [] } ] }"#;
+            { "name": "tests", "publish": [], "dependencies": [] } ]"#;
         assert_eq!(order(metadata).as_deref(), Ok(["library".to_owned(), "program".to_owned()].as_slice()));
         let metadata = metadata.replace(r#""path": "/tests", "req": "*""#, r#""path": "/tests", "req": "^0.1.0""#);
         let message = "crates depend on each other, or on crates that are not published: program, library";

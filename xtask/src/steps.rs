@@ -1,6 +1,8 @@
 //! Steps of a task: each runs commands, and is reported with its time.
 
 use crate::{Error, workspace};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::io;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
@@ -75,6 +77,16 @@ pub fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error>
 /// A cargo command of another toolchain.
 pub fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     command("rustup", &[&["run", toolchain, "cargo"], args].concat(), environment)
+}
+
+/// The packages in `cargo metadata` with further arguments, with the members that `T` has.
+pub fn packages<T: DeserializeOwned>(args: &[&str]) -> Result<Vec<T>, Error> {
+    #[derive(Deserialize)]
+    struct Metadata<T> {
+        packages: Vec<T>,
+    }
+    let printed = printed(&[&["metadata", "--locked", "--format-version", "1"], args].concat())?;
+    Ok(serde_json::from_str::<Metadata<T>>(&printed)?.packages)
 }
 
 /// What a cargo command prints on standard output.

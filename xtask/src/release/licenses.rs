@@ -1,17 +1,12 @@
 //! The licenses of the crates that are compiled into the program and the Python package, which require their text beside them.
 
 use crate::Error;
-use crate::steps::printed;
+use crate::steps::{packages, printed};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
 
 #[derive(Deserialize)]
 struct Package {
@@ -34,10 +29,9 @@ pub(super) fn of_package(package: &str, target: &str) -> Result<String, Error> {
         let line = format!("{} v{}", package.name, package.version);
         tree.lines().any(|other| other.strip_prefix(&line).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
     };
-    let metadata: Metadata =
-        serde_json::from_str(&printed(&["metadata", "--locked", "--format-version", "1", "--filter-platform", target])?)?;
+    let packages: Vec<Package> = packages(&["--filter-platform", target])?;
     let (mut list, mut texts) = (String::new(), BTreeMap::<String, Vec<String>>::new());
-    for package in metadata.packages.iter().filter(|package| package.source.is_some()).filter(compiled) {
+    for package in packages.iter().filter(|package| package.source.is_some()).filter(compiled) {
         let name = format!("{} {}", package.name, package.version);
         writeln!(list, "{name}: {}", package.license.as_deref().unwrap_or("see its text"))?;
         for path in files(package.manifest_path.parent().unwrap_or(&package.manifest_path), true)? {
