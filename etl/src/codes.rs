@@ -72,7 +72,7 @@ pub fn bug_check_parameters(code: u32, first: u64) -> Option<[&'static str; 4]> 
 pub struct BugCheck {
     /// The code, such as 0xA.
     pub code: u32,
-    /// The parameters; zero for those that it does not have.
+    /// The parameters. A bug check with fewer has zeros.
     pub parameters: [u64; 4],
 }
 

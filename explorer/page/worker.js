@@ -41,7 +41,7 @@ const problem = (error) => {
   renew();
   const cause = panic || error.message;
   panic = '';
-  return `error of the program: ${cause}; all files are closed: open them again, without those that are corrupt`;
+  return `error of the program: ${cause}; all files are closed: open them again, without the corrupt ones`;
 };
 
 const open = (given) => {

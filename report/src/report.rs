@@ -70,7 +70,7 @@ pub struct Report {
 const MORE: [(What, &[Key]); 3] =
     [(What::Cpu, &[Key::Module]), (What::Disk, &[Key::Device, Key::Event]), (What::Events, &[Key::Process])];
 
-/// The keys of the first table of a question: those of `etw etl top`, and those that separate reading from writing, and the causes of pauses.
+/// The keys of the first table of a question: the keys of `etw etl top`, keys for reading and writing, and keys for the causes of pauses.
 fn keys(what: What) -> &'static [Key] {
     match what {
         What::Disk | What::Files => &[Key::Process, Key::File, Key::Event],

@@ -49,7 +49,7 @@ impl Session {
         Ok(written)
     }
 
-    /// The bytes of a buffer in the new file; `None` if they are not those that were found.
+    /// The bytes of a buffer in the new file; `None` if the source has changed since the search.
     fn buffer(&self, Entry { found, .. }: &Entry, stored: Vec<u8>) -> Option<Vec<u8>> {
         let end = found.end as usize;
         let content = Content::new(&stored, found.header.offset.max(found.end), found.format.is_some(), 0, 1)?;
